@@ -10,9 +10,15 @@ function (whole) {
   const any = (o, key) => {
     for (let i = 0; is(o) && i < 10; o = Object.getPrototypeOf(o), i++) if (Object.hasOwn(o, key)) return own(o, key);
   };
+  let steps = 1e5; // left to follow links of the page
   const key = (e, prefix) => Object.keys(e).find((k) => k.startsWith(prefix));
   const text = (s) => (typeof s === "string" ? s : "");
   const number = (n) => (typeof n === "number" ? n : 0);
+  // stackOf calls V8's getter only.
+  const stackOf = (error) => {
+    const get = (o) => Object.getOwnPropertyDescriptor(o, "stack")?.get;
+    return text(own(error, "stack") ?? (get(error) && get(error) === get(new Error()) ? error.stack : ""));
+  };
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
 
   // show is a value as a reader of code expects it, of a bounded size.
@@ -60,28 +66,31 @@ function (whole) {
     const current = (f) => {
       const parent = own(f, "return"), other = own(f, "alternate");
       if (!parent) return own(own(f, "stateNode"), "current") ?? f;
-      if (other) for (let c = own(current(parent), "child"); c; c = own(c, "sibling")) if (c === other) return other;
+      if (other)
+        for (let c = own(current(parent), "child"); c && steps-- > 0; c = own(c, "sibling"))
+          if (c === other) return other;
       return f;
     };
     const owners = [];
     let component;
-    for (let f = fiber; f && owners.length < 9; f = own(f, "return")) {
-      const n = nameOf(f);
-      if (!n) continue;
+    for (let f = fiber; f && owners.length < 9 && steps-- > 0; f = own(f, "return")) {
+      const name = nameOf(f);
+      if (!name) continue;
       component ??= f;
-      owners.push(n);
+      owners.push(name);
     }
     const source = own(fiber, "_debugSource") ?? own(own(fiber, "_debugOwner"), "_debugSource");
     const made = own(fiber, "_debugStack"); // an error, whose stack is V8's own
     const shown = whole && component ? current(component) : null;
-    const hooks = own(shown, "_debugHookTypes") ?? [], state = [];
+    const types = own(shown, "_debugHookTypes"), hooks = [], state = [];
+    for (let i = 0, h; i < 100 && (h = text(own(types, i))); i++) if (h !== "useContext") hooks.push(h);
     let n = 0;
     for (let hook = own(shown, "memoizedState"); is(hook) && n < 40; hook = own(hook, "next"), n++) {
       if (!Object.hasOwn(hook, "next")) { // of a class
         state.push(...members(hook));
         break;
       }
-      const kind = hooks.filter((h) => h !== "useContext")[n] ?? (own(hook, "queue") ? "useState" : "");
+      const kind = hooks[n] ?? (own(hook, "queue") ? "useState" : "");
       if (/^use(State|Reducer|Ref|Memo)$/.test(kind)) {
         const v = own(hook, "memoizedState");
         state.push(
@@ -94,7 +103,7 @@ function (whole) {
     return {
       framework: "React", name: owners.shift() ?? "", owners, file: text(own(source, "fileName")),
       line: number(own(source, "lineNumber")), column: number(own(source, "columnNumber")),
-      stack: (made instanceof Error ? text(made.stack) : "").split("\n").slice(1, 6).join("\n"),
+      stack: (made instanceof Error ? stackOf(made) : "").split("\n").slice(1, 6).join("\n"),
       props: members(own(shown, "memoizedProps")), state,
     };
   }
@@ -147,20 +156,20 @@ function (whole) {
       const of = any(x, "constructor"),
         properties = any(of, "_$litElement$") === true ? any(of, "elementProperties") : null;
       if (!(properties instanceof Map)) continue;
-      const name = text(own(of, "name")) || x.localName;
+      const name = text(own(of, "name")) || dom(x, "nodeName").toLowerCase();
       if (host) owners.push(name);
       else [host, declared] = [x, { name, properties }];
     }
     if (!host) return null;
     const props = [],
       state = [];
-    if (whole)
-      for (const [k, options] of declared.properties) {
-        const stored = [k, Symbol.for(String(k) + " (@property() cache)")].find((name) => Object.hasOwn(host, name));
-        (own(options, "state") === true ? state : props).push(
-          String(k) + ": " + (stored ? property(host, stored, 2) : "(getter)"),
-        );
-      }
+    const add = (options, k) => {
+      const list = own(options, "state") === true ? state : props;
+      if (is(k) || list.length === 40) return;
+      const stored = [k, Symbol.for(String(k) + " (@property() cache)")].find((name) => Object.hasOwn(host, name));
+      list.push(limit(String(k), 60) + ": " + (stored ? property(host, stored, 2) : "(getter)"));
+    };
+    if (whole) Map.prototype.forEach.call(declared.properties, add);
     return {
       framework: "Lit",
       name: declared.name,

@@ -94,22 +94,41 @@ func TestFrameworks(t *testing.T) {
 // What frameworks keep is the page's: none of its getters runs, and it is bounded.
 func TestHostileComponents(t *testing.T) {
 	t.Parallel()
-	for name, script := range map[string]string{
-		"getters": `const trap = { get() { ran++; return {} }, enumerable: true };
-const type = Object.defineProperty(function Price() {}, "displayName", trap);
-e.__reactFiber$1 = Object.defineProperties({ type, memoizedProps: Object.defineProperty({}, "secret", trap) }, { return: trap, _debugOwner: trap, memoizedState: trap });`,
-		"an endless list": `let f = { type: function Loop() {}, memoizedProps: { a: "x".repeat(1e6), b: Array(1e5).fill({}) } }; f.return = f; f.alternate = null; e.__reactFiber$1 = f;
-f.memoizedState = { queue: {}, memoizedState: 1 }; f.memoizedState.next = f.memoizedState;`,
-		"odd kinds": `e.__vueParentComponent = { type: 5, parent: "x", props: 7, setupState: null };`,
+	const trap = `const trap = { get() { ran++; return {} }, enumerable: true };`
+	for name, test := range map[string]struct {
+		script, found string
+		props, state  []string
+	}{
+		"React, getters": {trap + `const type = Object.defineProperty(function Price() {}, "displayName", trap);
+const list = Object.defineProperty(["useState"], "filter", trap), error = Object.create(Error.prototype, { stack: trap });
+e.__reactFiber$1 = Object.defineProperties({ type, memoizedProps: Object.defineProperty({}, "secret", trap), memoizedState: { next: null, memoizedState: 1 }, _debugHookTypes: list, _debugStack: error }, { return: trap, _debugOwner: trap });`,
+			"Price", []string{"secret: (getter)"}, []string{"useState: 1"}},
+		"React, an endless list": {`let f = { type: function Loop() {}, memoizedProps: { a: "x".repeat(1e6), b: Array(1e5).fill({}) } }; f.return = f; f.alternate = null; e.__reactFiber$1 = f;
+f.memoizedState = { queue: {}, memoizedState: 1 }; f.memoizedState.next = f.memoizedState;`, "Loop", nil, nil},
+		"React, endless without names": {`const f = {}; f.return = f; e.__reactFiber$1 = f;`, "", nil, nil},
+		"React, endless siblings": {`const root = { child: {} }; root.child.sibling = root.child;
+e.__reactFiber$1 = { type: function Price() {}, return: root, alternate: {} };`, "Price", nil, nil},
+		"React, endless siblings at each level": {`let f = null;
+for (let i = 0; i < 2000; i++) { const child = {}; child.sibling = child; f = { child, return: f, alternate: {} }; }
+e.__reactFiber$1 = { type: function Price() {}, return: f, alternate: {} };`, "Price", nil, nil},
+		"Vue, odd kinds": {`e.__vueParentComponent = { type: 5, parent: "x", props: 7, setupState: null };`, "", nil, nil},
+		"Lit, getters": {trap + `function Price() {}; Price._$litElement$ = true;
+Price.elementProperties = Object.defineProperty(new Map([["secret", {}], [{ toString: trap.get }, {}]]), Symbol.iterator, trap);
+e.constructor = Price; Object.defineProperty(e, "secret", trap);`, "Price", []string{"secret: (getter)"}, nil},
 	} {
-		p, _ := pagetest.Open(t, `<!doctype html><button>Buy</button><script>ran = 0; const e = document.querySelector("button"); `+script+`</script>`)
-		c := of(t, p, "button")
-		pagetest.Expect(t, p, "ran", "0")
-		if c != nil && (len(fmt.Sprint(*c)) > 20_000 || len(c.Owners) > 8) {
-			t.Errorf("%s: %d bytes", name, len(fmt.Sprint(*c)))
-		}
-		if name == "getters" && (c == nil || c.Name != "Price" || !slices.Equal(c.Props, []string{"secret: (getter)"})) {
-			t.Errorf("%s: %+v", name, c)
-		}
+		t.Run(name, func(t *testing.T) {
+			p, _ := pagetest.Open(t, `<!doctype html><button>Buy</button><script>ran = 0; { const e = document.querySelector("button"); `+test.script+`}</script>`)
+			c := of(t, p, "button")
+			pagetest.Expect(t, p, "ran", "0")
+			if c == nil {
+				c = &component.Component{}
+			}
+			if len(fmt.Sprint(*c)) > 20_000 || len(c.Owners) > 8 || c.Name != test.found {
+				t.Errorf("%d bytes: %.500s", len(fmt.Sprint(*c)), fmt.Sprint(*c))
+			}
+			if test.props != nil && !slices.Equal(c.Props, test.props) || test.state != nil && !slices.Equal(c.State, test.state) {
+				t.Errorf("%+v", c)
+			}
+		})
 	}
 }
