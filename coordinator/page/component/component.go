@@ -25,8 +25,8 @@ type Component struct {
 	Name      string `json:"name"`
 	// Owners are the components around it, nearest first.
 	Owners []string `json:"owners"`
-	// File, Line and Column come from the framework's compiler; empty and 0 if it sets
-	// none. A React 19 build sets Stack instead.
+	// File, Line and Column come from the framework's compiler and start at 1; empty and 0
+	// if it sets none. A React 19 build sets Stack instead.
 	File         string `json:"file"`
 	Line, Column int
 	Stack        string `json:"stack"`
@@ -34,7 +34,8 @@ type Component struct {
 	Props []string `json:"props"`
 	State []string `json:"state"`
 	// Place, file:line:column, is the position of its element in the source, or in the
-	// workspace if a source map leads there. Empty if unknown.
+	// workspace if a source map leads there. Of Angular it is file:line of the component's
+	// class, of Vue the component's file. Empty if unknown.
 	Place string `json:"-"`
 }
 
@@ -72,6 +73,8 @@ func Find(
 		c.Place = from.OfComponent(ctx, c.Stack, c.Name)
 	case c.Line == 0:
 		c.Place = c.File
+	case c.Column == 0:
+		c.Place = fmt.Sprintf("%s:%d", c.File, c.Line)
 	default:
 		c.Place = fmt.Sprintf("%s:%d:%d", c.File, c.Line, c.Column)
 	}

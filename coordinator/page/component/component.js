@@ -1,10 +1,16 @@
 function (whole) {
   // Asks the frameworks' development builds which component rendered this element; with whole
   // also for its props and state. It runs beside the page's code and changes nothing there: what
-  // the page has is read by its own data properties, so that no getter of the page runs. The
-  // fields of a form shadow its properties by their names.
+  // the page has is read by its own data properties, so that no getter of the page runs (but see
+  // angular). The fields of a form shadow its properties by their names.
   const dom = (e, name) => Object.getOwnPropertyDescriptor(Node.prototype, name).get.call(e);
   const parentOf = (e) => dom(e, "parentElement");
+  // around is the parent, or the host of the shadow tree.
+  const hostOf = Object.getOwnPropertyDescriptor(ShadowRoot.prototype, "host").get;
+  const around = (e) => {
+    const parent = dom(e, "parentNode");
+    return parentOf(e) ?? (parent instanceof ShadowRoot ? hostOf.call(parent) : null);
+  };
   const is = (o) => (typeof o === "object" || typeof o === "function") && o !== null;
   const own = (o, key) => (is(o) ? Object.getOwnPropertyDescriptor(o, key)?.value : undefined);
   const any = (o, key) => {
@@ -21,13 +27,21 @@ function (whole) {
   };
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
 
+  // unboxed is the value in a ref of Vue or a signal of Angular.
+  function unboxed(v) {
+    if (!is(v)) return v;
+    if (own(v, "__v_isRef") === true || (Object.hasOwn(v, "__v_isReadonly") && Object.hasOwn(v, "_value")))
+      return own(v, "_value");
+    if (typeof v !== "function") return v;
+    const node = own(v, Object.getOwnPropertySymbols(v).find((s) => s.description === "SIGNAL"));
+    return is(node) ? any(node, "value") : v;
+  }
   // show is a value as a reader of code expects it, of a bounded size.
-  function show(v, depth = 2) {
+  function show(boxed, depth = 2) {
+    const v = unboxed(boxed);
     if (typeof v === "string") return JSON.stringify(limit(v, 100));
     if (typeof v === "function") return "ƒ " + limit(text(own(v, "name")), 60);
     if (!is(v)) return typeof v === "bigint" ? v + "n" : String(v);
-    if (own(v, "__v_isRef") === true || (Object.hasOwn(v, "__v_isReadonly") && Object.hasOwn(v, "_value")))
-      return show(own(v, "_value"), depth);
     if (v instanceof Node) return "<" + text(dom(v, "nodeName")).toLowerCase() + ">";
     if (own(v, "$$typeof")) return "<" + (text(own(v, "type")) || text(own(own(v, "type"), "name")) || "element") + ">";
     const keys = Object.keys(v), list = Array.isArray(v);
@@ -138,21 +152,24 @@ function (whole) {
   }
   function svelte(e) {
     for (let x = e; x; x = parentOf(x)) {
-      const loc = own(own(x, "__svelte_meta"), "loc");
-      if (loc) {
-        const file = text(own(loc, "file"));
-        return {
-          framework: "Svelte", name: file.split("/").pop().replace(/\.svelte$/, ""), owners: [], file,
-          line: number(own(loc, "line")), column: number(own(loc, "column")), stack: "", props: [], state: [],
-        };
-      }
+      const meta = own(x, "__svelte_meta"), loc = own(meta, "loc");
+      if (!loc) continue;
+      const nameOf = (file) => text(file).split("/").pop().replace(/\.svelte$/, "");
+      const owners = [], file = text(own(loc, "file"));
+      // parent is the block or the component's tag around it, and the file that has this.
+      for (let p = own(meta, "parent"); p && owners.length < 8 && steps-- > 0; p = own(p, "parent"))
+        if (own(p, "type") === "component") owners.push(nameOf(own(p, "file")));
+      return {
+        framework: "Svelte", name: nameOf(file), owners: owners.filter(Boolean), file,
+        line: number(own(loc, "line")), column: number(own(loc, "column")) + 1, stack: "", props: [], state: [],
+      };
     }
     return null;
   }
   function lit(e) {
     const owners = [];
     let host, declared;
-    for (let x = e; x; x = parentOf(x) ?? dom(x, "parentNode")?.host ?? null) {
+    for (let x = e; x; x = around(x)) {
       const of = any(x, "constructor"),
         properties = any(of, "_$litElement$") === true ? any(of, "elementProperties") : null;
       if (!(properties instanceof Map)) continue;
@@ -182,22 +199,45 @@ function (whole) {
       state,
     };
   }
+  // Angular keeps its views in a module, which only its functions in window.ng read. They are
+  // called only below an element that Angular has marked, may run getters of the page, and cache
+  // a context in that mark.
   function angular(e) {
-    const ng = own(globalThis, "ng");
-    const c = own(ng, "getOwningComponent")?.(e) ?? own(ng, "getComponent")?.(e);
-    return c
-      ? {
-          framework: "Angular",
-          name: text(own(any(c, "constructor"), "name")),
-          owners: [],
-          file: "",
-          line: 0,
-          column: 0,
-          stack: "",
-          props: [],
-          state: members(c, "__ngContext__"),
-        }
-      : null;
+    const ng = own(globalThis, "ng"), path = [];
+    for (let x = e; x && path.length < 1000; x = around(x)) path.push(x);
+    if (!is(ng) || !path.some((x) => own(x, "__ngContext__") !== undefined)) return null;
+    const ask = (name, o) => {
+      try {
+        const found = own(ng, name)(o);
+        return is(found) ? found : null;
+      } catch {
+        return null; // the function does not exist, or its checks fail
+      }
+    };
+    let c = null;
+    for (const x of path) if ((c = ask("getComponent", x) ?? ask("getOwningComponent", x))) break;
+    if (!c) return null;
+    const infoOf = (o) => own(own(any(o, "constructor"), "ɵcmp"), "debugInfo");
+    const nameOf = (o) => text(own(infoOf(o), "className")) || text(own(any(o, "constructor"), "name"));
+    const outer = (o) => {
+      const host = ask("getHostElement", o);
+      return host && ask("getOwningComponent", host);
+    };
+    const owners = [];
+    for (let o = outer(c); o && owners.length < 8; o = outer(o)) owners.push(nameOf(o));
+    // fieldsOf are pairs of a public name and its field in the class.
+    const metadata = whole ? ask("getDirectiveMetadata", c) : null;
+    const fieldsOf = (kind) => {
+      const names = own(metadata, kind);
+      return is(names) ? Object.keys(names).slice(0, 40).map((k) => [k, text(own(names, k)) || k]) : [];
+    };
+    const inputs = fieldsOf("inputs"), apart = [...inputs, ...fieldsOf("outputs")].map(([, field]) => field);
+    return {
+      framework: "Angular", name: nameOf(c), owners: owners.filter(Boolean), file: text(own(infoOf(c), "filePath")),
+      line: number(own(infoOf(c), "lineNumber")), column: 0, stack: "",
+      props: inputs.map(([k, field]) => limit(k, 60) + ": " + property(c, field, 2)),
+      state: members(c, "__ngContext__", ...apart),
+    };
   }
   const e = dom(this, "nodeType") === 1 ? this : parentOf(this);
   return JSON.stringify(react(e) ?? vue(e) ?? svelte(e) ?? lit(e) ?? angular(e));

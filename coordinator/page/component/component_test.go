@@ -67,7 +67,12 @@ func TestFrameworks(t *testing.T) {
 			[]string{vueProps, "count: 0", "options: {gift: false}", "total: 4"},
 			[]string{vueProps, "count: 1", "options: {gift: false}", "total: 5"},
 		},
-		"svelte": {"Tea 4", "Price", "src/Price.svelte:6:0", nil, nil, nil, nil},
+		"svelte": {"Tea 4", "Price", "src/Price.svelte:6:1", []string{"Cart"}, nil, nil, nil},
+		"angular": {
+			"Tea 4", "Price", "src/angular.ts:6", []string{"Cart", "Shop"},
+			[]string{"cost: 4", `label: "Tea"`},
+			[]string{"count: 0", "total: 4"}, []string{"count: 1", "total: 5"},
+		},
 		"lit": {
 			"Tea 4", "TeaPrice", "", []string{"TeaCart"},
 			[]string{"amount: 4", `label: "Tea"`}, []string{"count: 0"}, []string{"count: 1"},
@@ -112,9 +117,23 @@ e.__reactFiber$1 = { type: function Price() {}, return: root, alternate: {} };`,
 for (let i = 0; i < 2000; i++) { const child = {}; child.sibling = child; f = { child, return: f, alternate: {} }; }
 e.__reactFiber$1 = { type: function Price() {}, return: f, alternate: {} };`, "Price", nil, nil},
 		"Vue, odd kinds": {`e.__vueParentComponent = { type: 5, parent: "x", props: 7, setupState: null };`, "", nil, nil},
+		"Svelte, an endless list": {`const parent = { type: "if" }; parent.parent = parent;
+e.__svelte_meta = { loc: { file: "src/Price.svelte" }, parent };`, "Price", nil, nil},
 		"Lit, getters": {trap + `function Price() {}; Price._$litElement$ = true;
 Price.elementProperties = Object.defineProperty(new Map([["secret", {}], [{ toString: trap.get }, {}]]), Symbol.iterator, trap);
 e.constructor = Price; Object.defineProperty(e, "secret", trap);`, "Price", []string{"secret: (getter)"}, nil},
+		"Angular, without a mark":       {trap + `ng = { getComponent: trap.get, getOwningComponent: trap.get }; Object.defineProperty(e, "__ngContext__", trap);`, "", nil, nil},
+		"Angular, getters of functions": {trap + `e.__ngContext__ = 1; ng = Object.defineProperties({}, { getComponent: trap, getOwningComponent: trap });`, "", nil, nil},
+		"Angular, a getter of all":      {trap + `e.__ngContext__ = 1; Object.defineProperty(globalThis, "ng", trap);`, "", nil, nil},
+		"Angular, a component with getters": {trap + `e.__ngContext__ = 1; class Price { amount = 1 }; Object.defineProperty(Price, "ɵcmp", trap);
+const c = Object.defineProperties(new Price(), { secret: trap, paid: trap });
+ng = { getComponent: () => c, getHostElement() { throw 1 }, getDirectiveMetadata: () => ({ inputs: Object.defineProperty({ paid: "paid" }, "other", trap) }) };`,
+			"Price", []string{"paid: (getter)", "other: (getter)"}, []string{"amount: 1", "secret: (getter)"}},
+		"Angular, an endless list": {`e.__ngContext__ = 1; class Loop { a = "x".repeat(1e6); b = Array(1e5).fill({}) }; const c = new Loop(), inputs = {};
+for (let i = 0; i < 1e4; i++) inputs["i" + i] = "i".repeat(1000), c["f" + i] = i;
+ng = { getComponent: () => c, getHostElement: () => e, getOwningComponent: () => c, getDirectiveMetadata: () => ({ inputs }) };`, "Loop", nil, nil},
+		"Angular, endless ancestors": {`e.__ngContext__ = 1; ng = { getComponent(x) { const p = document.createElement("p"); x.replaceWith(p); p.append(x) } };`, "", nil, nil},
+		"Angular, odd kinds":         {`e.__ngContext__ = 1; ng = { getComponent: 1, getOwningComponent: () => "x" };`, "", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := pagetest.Open(t, `<!doctype html><button>Buy</button><script>ran = 0; { const e = document.querySelector("button"); `+test.script+`}</script>`)

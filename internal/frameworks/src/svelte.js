@@ -1,4 +1,4 @@
 import { mount } from "svelte";
-import Price from "./Price.svelte";
+import Cart from "./Cart.svelte";
 
-mount(Price, { target: document.getElementById("root"), props: { amount: 4, label: "Tea" } });
+mount(Cart, { target: document.getElementById("root"), props: { open: true } });
