@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"time"
 
@@ -15,10 +16,7 @@ const askTimeout = time.Second
 func (f *files) state(ctx context.Context) (s Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	rest, err := usersocket.Ask(ctx, f.path("sock"), statusPath, &s)
-	if err == nil {
-		rest.Close()
-	}
+	err = usersocket.Ask(ctx, f.path("sock"), statusPath, &s)
 	return s, err
 }
 
@@ -33,18 +31,21 @@ func (e *Endpoint) standBy(ctx context.Context, settled func()) error {
 	if e.opts.RequireToken {
 		path += strictQuery
 	}
-	var s Status
-	rest, err := usersocket.Ask(ctx, e.files.path("sock"), path, &s)
+	res, _, err := usersocket.Get(ctx, e.files.path("sock"), path)
 	if err != nil {
 		return err
 	}
-	defer rest.Close()
+	defer res.Body.Close()
+	var s Status
+	if err := json.NewDecoder(io.LimitReader(res.Body, usersocket.MaxAnswer)).Decode(&s); err != nil {
+		return err
+	}
 	addr := e.files.addr(s.Port)
 	addr.RequiresToken = addr.RequiresToken || s.TokenRequired
 	e.mu.Lock()
 	e.addr = addr
 	e.mu.Unlock()
 	settled()
-	_, _ = io.Copy(io.Discard, rest)
+	_, _ = io.Copy(io.Discard, res.Body)
 	return nil
 }

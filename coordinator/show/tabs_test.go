@@ -51,8 +51,12 @@ func shareBrowser(t *testing.T, url string) *ownBrowserOf {
 		defer o.mu.Unlock()
 		_ = json.NewEncoder(w).Encode(o.tabs)
 	})
-	mux.HandleFunc("/hand-over", func(_ http.ResponseWriter, r *http.Request) { o.set(r.FormValue("id"), true) })
-	mux.HandleFunc("/take-back", func(_ http.ResponseWriter, r *http.Request) { o.set(r.FormValue("id"), false) })
+	for path, handedOver := range map[string]bool{"/hand-over": true, "/take-back": false} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			o.set(r.FormValue("id"), handedOver)
+			fmt.Fprint(w, `""`)
+		})
+	}
 	socket := filepath.Join(must.Get(endpoint.StateDir())(t), "chrome-0000000000000000.sock")
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	ln := must.Get(usersocket.Listen(socket))(t)

@@ -149,9 +149,7 @@ func Agents(ctx context.Context) []Agent {
 	var questions sync.WaitGroup
 	for i, path := range paths {
 		questions.Go(func() {
-			if rest, err := usersocket.Ask(ctx, path, agentsPath, &each[i]); err == nil {
-				rest.Close()
-			}
+			_ = usersocket.Ask(ctx, path, agentsPath, &each[i])
 			for at := range each[i] {
 				each[i][at].socket = path
 			}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -126,9 +125,11 @@ func (w *owner) change(what func(*partial.Browser, string) error) http.HandlerFu
 		w.mu.Lock()
 		part := w.part
 		w.mu.Unlock()
+		var reason string // nothing: it is done
 		if part == nil || what(part, r.FormValue("id")) != nil {
-			http.Error(out, "the tab has closed", http.StatusNotFound)
+			reason = "the tab has closed meanwhile, or shows a page that agents cannot use"
 		}
+		_ = json.NewEncoder(out).Encode(reason) // the reader may be gone
 	}
 }
 
@@ -149,7 +150,7 @@ func Connections(ctx context.Context) []Shared {
 	sockets, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "chrome-*.sock"))
 	for _, socket := range sockets {
 		var r report
-		if get(ctx, socket, browserPath, &r) == nil && !r.Ended {
+		if usersocket.Ask(ctx, socket, browserPath, &r) == nil && !r.Ended {
 			all = append(all, Shared{r.PID, r.Browser, r.Profile, r.Asking, r.URL, socket})
 		}
 	}
@@ -168,24 +169,9 @@ func (b Browser) Connection(ctx context.Context) (Shared, error) {
 	return Shared{}, fmt.Errorf("no program is connected to %s", b.Name())
 }
 
-// get reads the first value of a response; nil: there is none to read.
-func get(ctx context.Context, socket, path string, value any) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	res, _, err := usersocket.Get(ctx, socket, path)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	if value == nil {
-		return nil
-	}
-	return json.NewDecoder(io.LimitReader(res.Body, maxReport)).Decode(value)
-}
-
 // Tabs lists the user's tabs in it.
 func (s Shared) Tabs(ctx context.Context) (tabs []Tab, err error) {
-	err = get(ctx, s.socket, tabsPath, &tabs)
+	err = usersocket.Ask(ctx, s.socket, tabsPath, &tabs)
 	return tabs, err
 }
 
@@ -201,8 +187,12 @@ func (s Shared) TakeBack(ctx context.Context, id string) error {
 }
 
 func (s Shared) change(ctx context.Context, path, id string) error {
-	if err := get(ctx, s.socket, path+"?id="+url.QueryEscape(id), nil); err != nil {
-		return errors.New("the tab has closed meanwhile, or shows a page that agents cannot use")
+	var reason string
+	if err := usersocket.Post(ctx, s.socket, path, url.Values{"id": {id}}, &reason); err != nil {
+		return fmt.Errorf("cannot reach the program that is connected to %s: %w", s.Browser, err)
+	}
+	if reason != "" {
+		return errors.New(reason)
 	}
 	return nil
 }

@@ -46,9 +46,6 @@ type report struct {
 // browserPath is the path of an owner's socket.
 const browserPath = "/browser"
 
-// maxReport bounds the bytes of a response.
-const maxReport = 1 << 20
-
 func fileOf(folder, kind string) (string, error) {
 	dir, err := endpoint.StateDir()
 	return filepath.Join(dir, fmt.Sprintf("chrome-%016x.%s", xxh3.HashString(folder), kind)), err
@@ -220,7 +217,7 @@ func join(ctx context.Context, p *port, asking func()) (session, error) {
 		j.Finish(nil)
 		return nil, fmt.Errorf("%w: %w", errNoOwner, err)
 	}
-	lines := json.NewDecoder(io.LimitReader(res.Body, maxReport))
+	lines := json.NewDecoder(io.LimitReader(res.Body, usersocket.MaxAnswer))
 	for {
 		var r report
 		err := lines.Decode(&r)

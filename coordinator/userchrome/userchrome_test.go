@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"browser-coordinator/cdpproxy/partial"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/desktoptest"
@@ -239,4 +242,20 @@ func TestRestart(t *testing.T) {
 	a = open(t.Context(), first)
 	<-a.done
 	must.Do(t, a.err)
+}
+
+// A tab that has closed, and a program that has ended, are different errors.
+func TestHandOverErrors(t *testing.T) {
+	closed := httptest.NewRecorder()
+	(&owner{}).change((*partial.Browser).HandOver)(closed, httptest.NewRequest(http.MethodPost, handOverPath, nil))
+	if text := closed.Body.String(); closed.Code != http.StatusOK || !strings.Contains(text, "the tab has closed meanwhile") {
+		t.Errorf("a tab that has closed: %d %s", closed.Code, text)
+	}
+	gone := Shared{Browser: "your own Chrome", socket: filepath.Join(t.TempDir(), "no.sock")}
+	for _, change := range []func(context.Context, string) error{gone.HandOver, gone.TakeBack} {
+		err := change(t.Context(), "T")
+		if err == nil || !strings.Contains(err.Error(), "cannot reach the program that is connected to your own Chrome") {
+			t.Errorf("a program that has ended: %v", err)
+		}
+	}
 }

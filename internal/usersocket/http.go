@@ -12,35 +12,30 @@ import (
 	"time"
 )
 
-// maxAnswer bounds the answer to Ask, in bytes.
-const maxAnswer = 4 << 20
-
-// Ask is Get for a response that begins with a JSON value, which it decodes. The caller
-// closes the rest of the response.
-func Ask(ctx context.Context, socket, path string, answer any) (rest io.ReadCloser, err error) {
-	res, _, err := Get(ctx, socket, path)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(answer); err != nil {
-		res.Body.Close()
-		return nil, err
-	}
-	return res.Body, nil
-}
+// MaxAnswer bounds the answer to Ask and Post, in bytes.
+const MaxAnswer = 4 << 20
 
 // responseTimeout bounds how long a process takes to begin a response.
 const responseTimeout = 5 * time.Second
 
+// Ask is Get for a response that begins with a JSON value, which it decodes.
+func Ask(ctx context.Context, socket, path string, answer any) error {
+	return ask(ctx, socket, http.MethodGet, path, nil, answer)
+}
+
 // Post sends a form to an HTTP path of the process that listens at a socket, and decodes the JSON
 // value of the response.
 func Post(ctx context.Context, socket, path string, form url.Values, answer any) error {
-	res, _, err := request(ctx, socket, http.MethodPost, path, strings.NewReader(form.Encode()))
+	return ask(ctx, socket, http.MethodPost, path, strings.NewReader(form.Encode()), answer)
+}
+
+func ask(ctx context.Context, socket, method, path string, form io.Reader, answer any) error {
+	res, _, err := request(ctx, socket, method, path, form)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
-	return json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(answer)
+	return json.NewDecoder(io.LimitReader(res.Body, MaxAnswer)).Decode(answer)
 }
 
 // Get requests an HTTP path of the process that listens at a socket. The connection is for
