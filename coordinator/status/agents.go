@@ -99,8 +99,9 @@ func ServeAgents(log *slog.Logger, unlisted func(context.Context) []agent.Unlist
 	mux.HandleFunc(agentsPath, func(w http.ResponseWriter, r *http.Request) {
 		all := []Agent{}
 		for _, a := range unlisted(r.Context()) {
+			takeover, _ := a.User.Takeover()
 			each := Agent{Client: clientOf(a.Client), PID: os.Getpid(), Workspace: a.Folder, Waiting: a.Waiting,
-				Access: string(a.Access.Mode), TakenOver: a.TakenOver}
+				Access: string(a.Access.Mode), TakenOver: takeover.Now}
 			each.Stopped = a.Access.Stops(each.Name)
 			if a.Browser != nil {
 				each.Browser = &Browser{Product: a.Browser.Product, Via: a.Browser.Via, URL: a.Browser.URL}

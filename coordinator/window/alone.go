@@ -21,9 +21,9 @@ type Alone struct {
 
 	mu       sync.Mutex // guards the fields that follow
 	access   vscodeipc.Access
-	takeover registry.Takeover
+	changes  int // of access.TakenOver
 	changed  notify.Broadcast
-	returned notify.Broadcast // of takeover
+	returned notify.Broadcast // of changes
 }
 
 // NewAlone returns the user of an agent's browser, in which everything is allowed at first. client is
@@ -45,7 +45,7 @@ func (u *Alone) Access() (policy.State, <-chan struct{}) {
 func (u *Alone) Takeover() (registry.Takeover, <-chan struct{}) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.takeover, u.returned.Next()
+	return registry.Takeover{Now: u.access.TakenOver, Changes: u.changes}, u.returned.Next()
 }
 
 // Ask asks in the page of `coordinator show`.
@@ -81,13 +81,14 @@ func (u *Alone) Call(ctx context.Context, command string, arg json.RawMessage) (
 		}
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.access = changed(u.access, change)
+		before := u.access
+		u.access = changed(before, change)
 		u.questions.apply(u.access)
 		if string(change.Mode)+change.Stop+change.Resume != "" {
 			u.changed.Notify()
 		}
-		if change.TakenOver != nil && *change.TakenOver != u.takeover.Now {
-			u.takeover = registry.Takeover{Now: *change.TakenOver, Changes: u.takeover.Changes + 1}
+		if u.access.TakenOver != before.TakenOver {
+			u.changes++
 			u.returned.Notify()
 		}
 		return struct{}{}, nil

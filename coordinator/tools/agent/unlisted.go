@@ -21,8 +21,6 @@ type Unlisted struct {
 	Waiting string             // what it waits for, for people; empty: for nothing that takes long
 	Access  policy.State       // what User has chosen; without a mode where a flag decides
 	User    *window.Alone
-	// TakenOver: the user has taken over the browser.
-	TakenOver bool
 }
 
 // productTimeout bounds how long a browser takes to report its version.
@@ -37,8 +35,6 @@ func (a *Agent) Unlisted(ctx context.Context) *Unlisted {
 	}
 	alone := &Unlisted{Folder: a.Dir, Client: *client, User: a.alone}
 	alone.Access, _ = a.alone.Access()
-	takeover, _ := a.alone.Takeover()
-	alone.TakenOver = takeover.Now
 	if a.Attached {
 		alone.Access.Mode = ""
 	}
