@@ -167,8 +167,8 @@ type worldKey struct {
 type watch struct {
 	world, binding string
 	ctx            context.Context // of what is asked of the browser
-	full           chan struct{}   // closed when there is no room for another step
-	ended          chan struct{}   // closed by End
+	ended          chan struct{}   // closed by stop
+	stop           func()          // may be called more than once
 	work           sync.WaitGroup
 	documents      chan *Step // those that the browser must explain
 
@@ -180,7 +180,6 @@ type watch struct {
 	steps   []*Step
 	pending int // documents that are not explained yet
 	isFull  bool
-	isEnded bool
 }
 
 // Recording is what was recorded.
@@ -198,10 +197,11 @@ func (o *Observer) Record(ctx context.Context, limit time.Duration, ready func()
 	defer stopAsking()
 	w := &watch{
 		world: "browser-coordinator records " + rand.Text()[:8], binding: "record" + rand.Text(), ctx: asking,
-		full: make(chan struct{}), ended: make(chan struct{}), documents: make(chan *Step, maxPending),
+		ended: make(chan struct{}), documents: make(chan *Step, maxPending),
 		worlds: map[worldKey]protocol.FrameID{}, frames: map[protocol.FrameID]*framePath{},
 		scripts: map[*cdp.Session]cdppage.ScriptIdentifier{}, entries: map[int64]bool{},
 	}
+	w.stop = sync.OnceFunc(func() { close(w.ended) })
 	o.mu.Lock()
 	if o.watch != nil {
 		o.mu.Unlock()
@@ -252,8 +252,6 @@ func (o *Observer) wait(ctx context.Context, w *watch, limit time.Duration) (gon
 			return nil, nil
 		case <-timer.C:
 			return nil, nil
-		case <-w.full:
-			return nil, nil
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -263,10 +261,8 @@ func (o *Observer) wait(ctx context.Context, w *watch, limit time.Duration) (gon
 // End ends the recording under way, and reports whether there is one.
 func (o *Observer) End() (ends bool) {
 	o.active(func(w *watch) {
-		if ends = true; !w.isEnded {
-			w.isEnded = true
-			close(w.ended)
-		}
+		ends = true
+		w.stop()
 	})
 	return ends
 }
@@ -540,7 +536,7 @@ func (w *watch) insert(at int, s *Step) (added bool) {
 	w.steps = slices.Insert(w.steps, at, s)
 	if len(w.steps) == MaxSteps {
 		w.isFull = true
-		close(w.full)
+		w.stop()
 	}
 	return true
 }
