@@ -57,7 +57,7 @@ type Server struct {
 	running sync.WaitGroup  // the sessions
 
 	mu       sync.Mutex // guards the fields that follow, and those of the sessions
-	sessions map[*session]struct{}
+	sessions int        // also those that begin or end
 	byID     map[string]*session
 }
 
@@ -73,7 +73,7 @@ var (
 // New makes a server.
 func New(o Options) *Server {
 	s := &Server{Options: o, pages: guard.Pages{Prints: "coordinator mcp --listen"},
-		sessions: map[*session]struct{}{}, byID: map[string]*session{}}
+		byID: map[string]*session{}}
 	s.sdk = mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		accepts, _ := r.Context().Value(acceptor{}).(*mcp.Server) // nil: only a new session needs it
 		return accepts
@@ -196,7 +196,7 @@ func (s *Server) open() (*session, error) {
 	switch {
 	case s.ctx.Err() != nil:
 		return nil, context.Cause(s.ctx)
-	case len(s.byID) >= mostSessions, len(s.sessions) >= 2*mostSessions: // some begin, or end
+	case len(s.byID) >= mostSessions, s.sessions >= 2*mostSessions:
 		return nil, fmt.Errorf("%d sessions are open, and no more are accepted: close some hosts, or wait until idle "+
 			"sessions have ended", mostSessions)
 	}
@@ -206,7 +206,7 @@ func (s *Server) open() (*session, error) {
 	}
 	opened := &session{parent: s, server: server, requests: 1, ready: make(chan struct{}), done: make(chan struct{})}
 	opened.ctx, opened.cancel = context.WithCancelCause(s.ctx)
-	s.sessions[opened] = struct{}{}
+	s.sessions++
 	a, endAgent := server.Open(context.WithoutCancel(s.ctx), "", "")
 	s.running.Go(func() { opened.run(a, endAgent, end) })
 	return opened, nil

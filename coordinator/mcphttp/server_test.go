@@ -101,8 +101,8 @@ func serve(t *testing.T, idle time.Duration) (url string, ends <-chan struct{}) 
 		if err := <-stopped; err != nil {
 			t.Error(err)
 		}
-		if len(server.sessions)+len(server.byID) > 0 {
-			t.Errorf("sessions are left: %v", server.sessions)
+		if server.sessions+len(server.byID) > 0 {
+			t.Errorf("%d sessions are left", server.sessions)
 		}
 		windows.Close()
 	})

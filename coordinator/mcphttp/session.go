@@ -56,7 +56,7 @@ func (s *session) run(a *agent.Agent, endAgent func(error), endBrowser func() er
 	s.parent.mu.Lock()
 	defer s.parent.mu.Unlock()
 	s.cancel(nil)
-	delete(s.parent.sessions, s)
+	s.parent.sessions--
 	if s.mcp != nil {
 		delete(s.parent.byID, s.mcp.ID())
 	}
