@@ -21,18 +21,18 @@ import (
 // Writer writes the requests of a page, the oldest first. It writes each at once, since all
 // bodies together may be large.
 type Writer struct {
-	to    io.Writer
-	hide  func(string) string
-	pages []document
-	err   error
-	count int
+	to        io.Writer
+	hide      func(string) string
+	pages     []document
+	err       error
+	separator string // before the next entry
 	// Lacking counts the responses that lack their body, or a part of it.
 	Lacking int
 }
 
 // New begins an archive. version is that of this program; hide replaces secrets in texts.
 func New(to io.Writer, version string, hide func(string) string) *Writer {
-	w := &Writer{to: to, hide: hide}
+	w := &Writer{to: to, hide: hide, pages: []document{}}
 	creator, _ := json.Marshal(map[string]string{"name": "Browser Coordinator", "version": version})
 	w.printf(`{"log":{"version":"1.2","creator":%s,"entries":[`, creator)
 	return w
@@ -46,11 +46,7 @@ func (w *Writer) printf(format string, args ...any) {
 
 // Close ends the archive.
 func (w *Writer) Close() error {
-	pages := w.pages
-	if pages == nil {
-		pages = []document{}
-	}
-	text, err := json.Marshal(pages)
+	text, err := json.Marshal(w.pages)
 	if err != nil {
 		return err
 	}
@@ -73,12 +69,8 @@ func (w *Writer) Add(r history.RequestDetails) error {
 	if err != nil {
 		return err
 	}
-	separator := ","
-	if w.count == 0 {
-		separator = ""
-	}
-	w.count++
-	w.printf("%s\n%s", separator, text)
+	w.printf("%s\n%s", w.separator, text)
+	w.separator = ","
 	return w.err
 }
 
