@@ -14,6 +14,7 @@ import (
 	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/observe"
@@ -302,7 +303,7 @@ func (u *userSteps) step(did observe.Step) (s userStep, ok bool) {
 			return s, false
 		}
 	case observe.Arrive:
-		s.URL = u.call.Secrets.Hide(withoutQuery(did.URL))
+		s.URL = u.call.Secrets.Hide(address.WithoutQuery(did.URL))
 	default:
 		u.omit(did.Describe())
 		return s, false
@@ -358,12 +359,4 @@ func (u *userSteps) find(t *observe.Target) (selector string, locator javascript
 		selector = in.String() + " >> " + selector
 	}
 	return selector, snapshot.InFrame(in, t.Locator), ""
-}
-
-// withoutQuery is an address without what often differs from session to session.
-func withoutQuery(url string) string {
-	if end := strings.IndexAny(url, "?#"); end >= 0 {
-		url = url[:end]
-	}
-	return url
 }

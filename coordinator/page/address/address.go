@@ -43,6 +43,15 @@ func Place(address string) string {
 	return cmp.Or(Origin(address), whole)
 }
 
+// WithoutQuery is an address without its query and its fragment, which often differ from session to
+// session.
+func WithoutQuery(address string) string {
+	if end := strings.IndexAny(address, "?#"); end >= 0 {
+		return address[:end]
+	}
+	return address
+}
+
 // OfFile is the file: URL that a browser opens for an address, also for the source
 // view of a file. It is empty if the address opens no file.
 func OfFile(address string) string {

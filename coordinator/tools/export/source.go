@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"browser-coordinator/coordinator/javascript"
+	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/tools/secrets"
 )
 
@@ -208,10 +209,5 @@ func expectURL(page javascript.Expression, url string) javascript.Expression {
 	return javascript.Format("expect($).toHaveURL($)", page, url)
 }
 
-// place is an address without its query and its fragment.
-func place(url string) string {
-	if end := strings.IndexAny(url, "?#"); end >= 0 {
-		url = url[:end]
-	}
-	return strings.TrimSuffix(url, "/")
-}
+// place is where an address leads: it has no query, no fragment and no slash at its end.
+func place(url string) string { return strings.TrimSuffix(address.WithoutQuery(url), "/") }
