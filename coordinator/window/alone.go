@@ -56,42 +56,46 @@ func (u *Alone) Ask(ctx context.Context, q policy.Question) (policy.Answer, erro
 
 // Call runs one of the commands by which `coordinator show` reaches a user.
 func (u *Alone) Call(ctx context.Context, command string, arg json.RawMessage) (any, error) {
-	switch command {
-	case vscodeipc.CommandPermissionList:
-		return u.questions.list(ctx, vscodeipc.Call{})
-	case vscodeipc.CommandPermissionAnswer:
-		return u.questions.answer(ctx, vscodeipc.Call{Arg: arg})
-	case vscodeipc.CommandNoteGive:
-		note, err := readNote(arg)
-		if err != nil {
-			return nil, err
-		}
-		client := u.client()
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		if err := checkNote(client.Name, client.ID == note.Recipient, u.access.Stopped); err != nil {
-			return nil, err
-		}
-		u.notes.give(note)
-		return struct{}{}, nil
-	case vscodeipc.CommandAccessChange:
-		change, err := readChange(arg)
-		if err != nil {
-			return nil, err
-		}
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		before := u.access
-		u.access = changed(before, change)
-		u.questions.apply(u.access)
-		if string(change.Mode)+change.Stop+change.Resume != "" {
-			u.changed.Notify()
-		}
-		if u.access.TakenOver != before.TakenOver {
-			u.changes++
-			u.returned.Notify()
-		}
-		return struct{}{}, nil
+	commands := map[string]vscodeipc.Handler{
+		vscodeipc.CommandPermissionList:   u.questions.list,
+		vscodeipc.CommandPermissionAnswer: handler(u.questions.answer),
+		vscodeipc.CommandNoteGive:         handler(u.giveNote),
+		vscodeipc.CommandAccessChange:     handler(u.changeAccess),
 	}
-	return nil, badPayload(fmt.Errorf("no command %q", command))
+	do := commands[command]
+	if do == nil {
+		return nil, badPayload(fmt.Errorf("no command %q", command))
+	}
+	return do(ctx, vscodeipc.Call{Arg: arg})
+}
+
+func (u *Alone) giveNote(_ context.Context, note vscodeipc.NoteGiveArg) (any, error) {
+	limitNote(&note.Note)
+	client := u.client()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if err := checkNote(client.Name, client.ID == note.Recipient, u.access.Stopped); err != nil {
+		return nil, err
+	}
+	u.notes.give(note)
+	return struct{}{}, nil
+}
+
+func (u *Alone) changeAccess(_ context.Context, change vscodeipc.AccessChangeArg) (any, error) {
+	if err := checkChange(change); err != nil {
+		return nil, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	before := u.access
+	u.access = changed(before, change)
+	u.questions.apply(u.access)
+	if string(change.Mode)+change.Stop+change.Resume != "" {
+		u.changed.Notify()
+	}
+	if u.access.TakenOver != before.TakenOver {
+		u.changes++
+		u.returned.Notify()
+	}
+	return struct{}{}, nil
 }

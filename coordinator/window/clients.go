@@ -31,7 +31,7 @@ func newClients(left func(here map[string]bool)) *clients {
 func (c *clients) commands() map[string]vscodeipc.Handler {
 	return map[string]vscodeipc.Handler{
 		vscodeipc.CommandClientAnnounce: c.announce,
-		vscodeipc.CommandClientReport:   c.report,
+		vscodeipc.CommandClientReport:   handler(c.report),
 		vscodeipc.CommandClientList:     c.list,
 	}
 }
@@ -41,10 +41,6 @@ const (
 	maxAnnounced = 256
 	maxReported  = 1_000
 )
-
-func badPayload(err error) error {
-	return &vscodeipc.Error{Code: vscodeipc.CodeBadPayload, Message: err.Error()}
-}
 
 func (c *clients) announce(_ context.Context, call vscodeipc.Call) (any, error) {
 	var arg vscodeipc.AnnounceArg
@@ -109,11 +105,7 @@ func (c *clients) withAgent(id string, do func(name string, isHere bool) error) 
 	return do("", false)
 }
 
-func (c *clients) report(_ context.Context, call vscodeipc.Call) (any, error) {
-	var arg vscodeipc.ReportArg
-	if err := json.Unmarshal(call.Arg, &arg); err != nil {
-		return nil, badPayload(err)
-	}
+func (c *clients) report(_ context.Context, arg vscodeipc.ReportArg) (any, error) {
 	if len(arg.Entries) > maxReported {
 		return nil, badPayload(fmt.Errorf("more than %d entries", maxReported))
 	}

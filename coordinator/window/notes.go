@@ -2,7 +2,6 @@ package window
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -70,12 +69,8 @@ func (n *notes) keepOnly(here map[string]bool) (forgotten bool) {
 	return len(n.waiting) < before
 }
 
-// readNote reads a note, and cuts it to its limits.
-func readNote(raw json.RawMessage) (arg vscodeipc.NoteGiveArg, err error) {
-	if err := json.Unmarshal(raw, &arg); err != nil {
-		return arg, badPayload(err)
-	}
-	note := &arg.Note
+// limitNote cuts a note to its limits.
+func limitNote(note *vscodeipc.Note) {
 	note.Text = cut(strings.TrimSpace(note.Text), longestNote)
 	note.Annotations = note.Annotations[:min(len(note.Annotations), mostAnnotations)]
 	if note.Annotations == nil {
@@ -89,7 +84,6 @@ func readNote(raw json.RawMessage) (arg vscodeipc.NoteGiveArg, err error) {
 			n.Picture = nil
 		}
 	}
-	return arg, nil
 }
 
 func cut(text string, limit int) string {
@@ -109,11 +103,8 @@ func checkNote(name string, isHere bool, stopped []string) error {
 }
 
 // giveNote keeps what the user has written in `coordinator show`, and reports it to the agent.
-func (w *Window) giveNote(_ context.Context, call vscodeipc.Call) (any, error) {
-	arg, err := readNote(call.Arg)
-	if err != nil {
-		return nil, err
-	}
+func (w *Window) giveNote(_ context.Context, arg vscodeipc.NoteGiveArg) (any, error) {
+	limitNote(&arg.Note)
 	w.mu.Lock()
 	stopped := w.state.Access.Stopped
 	w.mu.Unlock()
@@ -126,11 +117,7 @@ func (w *Window) giveNote(_ context.Context, call vscodeipc.Call) (any, error) {
 	})
 }
 
-func (w *Window) takeNote(_ context.Context, call vscodeipc.Call) (any, error) {
-	var arg vscodeipc.NoteTakeArg
-	if err := json.Unmarshal(call.Arg, &arg); err != nil {
-		return nil, badPayload(err)
-	}
+func (w *Window) takeNote(_ context.Context, arg vscodeipc.NoteTakeArg) (any, error) {
 	result := vscodeipc.NoteTakeResult{Note: w.notes.take(arg.Client.ID)}
 	return result, w.reportNotes()
 }

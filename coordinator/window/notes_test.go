@@ -31,7 +31,7 @@ func TestNotesToAgentThatLeaves(t *testing.T) {
 		return len(w.state.Notes)
 	}
 	for _, id := range []string{"a", "b"} {
-		must.Get(w.giveNote(t.Context(), call(t, vscodeipc.NoteGiveArg{Recipient: id})))(t)
+		must.Get(w.giveNote(t.Context(), vscodeipc.NoteGiveArg{Recipient: id}))(t)
 	}
 	if waiting() != 2 {
 		t.Fatalf("notes for %d agents", waiting())
@@ -74,14 +74,15 @@ func TestNotesToAlone(t *testing.T) {
 }
 
 // A note is cut as the extension cuts it, but by characters rather than UTF-16 units.
-func TestReadNote(t *testing.T) {
+func TestLimitNote(t *testing.T) {
 	long := strings.Repeat("あ", 3_000)
 	place := vscodeipc.Annotation{Element: long, Text: "  " + long,
 		Page: vscodeipc.PageName{Title: long, URL: long}, Picture: make([]byte, 384*1024)}
 	tooLarge := place
 	tooLarge.Picture = make([]byte, 384*1024+1)
-	arg := vscodeipc.NoteGiveArg{Recipient: "a", Note: vscodeipc.Note{Text: "\n" + long,
-		Annotations: append([]vscodeipc.Annotation{tooLarge}, slices.Repeat([]vscodeipc.Annotation{place}, 10)...)}}
+	note := vscodeipc.Note{Text: "\n" + long,
+		Annotations: append([]vscodeipc.Annotation{tooLarge}, slices.Repeat([]vscodeipc.Annotation{place}, 10)...)}
+	limitNote(&note)
 	long = long[:2_000*len("あ")]
 	short := long[:300*len("あ")]
 	place.Element, place.Text, place.Page = short, long, vscodeipc.PageName{Title: short, URL: long}
@@ -89,10 +90,11 @@ func TestReadNote(t *testing.T) {
 	tooLarge.Picture = nil
 	want := vscodeipc.Note{Text: long,
 		Annotations: append([]vscodeipc.Annotation{tooLarge}, slices.Repeat([]vscodeipc.Annotation{place}, 9)...)}
-	if diff := cmp.Diff(want, must.Get(readNote(call(t, arg).Arg))(t).Note); diff != "" {
+	if diff := cmp.Diff(want, note); diff != "" {
 		t.Errorf("%.2000s", diff)
 	}
-	if got := must.Get(readNote(call(t, vscodeipc.NoteGiveArg{Recipient: "a"}).Arg))(t).Note; got.Annotations == nil {
+	var empty vscodeipc.Note
+	if limitNote(&empty); empty.Annotations == nil {
 		t.Error("without places the agent's list is null")
 	}
 }

@@ -3,7 +3,6 @@ package window
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -69,13 +68,13 @@ func newQuestions(t *Terminal, access vscodeipc.Access) *questions {
 
 func (q *questions) commands() map[string]vscodeipc.Handler {
 	all := map[string]vscodeipc.Handler{
-		vscodeipc.CommandPermissionAsk:    q.ask,
+		vscodeipc.CommandPermissionAsk:    handler(q.ask),
 		vscodeipc.CommandPermissionList:   q.list,
-		vscodeipc.CommandPermissionAnswer: q.answer,
-		vscodeipc.CommandRecordShow:       q.showRecording,
+		vscodeipc.CommandPermissionAnswer: handler(q.answer),
+		vscodeipc.CommandRecordShow:       handler(q.showRecording),
 	}
 	if q.tabs != nil {
-		all[vscodeipc.CommandTabRequest] = q.requestTab
+		all[vscodeipc.CommandTabRequest] = handler(q.requestTab)
 	}
 	return all
 }
@@ -91,11 +90,7 @@ func (q *question) settleWith(result vscodeipc.AskResult, tab string) (isFirst b
 	return isFirst
 }
 
-func (q *questions) ask(ctx context.Context, call vscodeipc.Call) (any, error) {
-	var arg vscodeipc.AskArg
-	if err := json.Unmarshal(call.Arg, &arg); err != nil {
-		return nil, badPayload(err)
-	}
+func (q *questions) ask(ctx context.Context, arg vscodeipc.AskArg) (any, error) {
 	if showsRecording(arg) { // it would be shown as one, to which the user has agreed
 		return nil, badPayload(errors.New("/payload/arg/act must not be record.show"))
 	}
@@ -231,11 +226,7 @@ func (q *questions) list(context.Context, vscodeipc.Call) (any, error) {
 }
 
 // answer settles a question as the user has answered it by `coordinator show`.
-func (q *questions) answer(_ context.Context, call vscodeipc.Call) (any, error) {
-	var arg vscodeipc.AnswerArg
-	if err := json.Unmarshal(call.Arg, &arg); err != nil {
-		return nil, badPayload(err)
-	}
+func (q *questions) answer(_ context.Context, arg vscodeipc.AnswerArg) (any, error) {
 	if _, ok := results[arg.Choice]; !ok {
 		return nil, badPayload(fmt.Errorf("no choice %q", arg.Choice))
 	}
@@ -282,11 +273,7 @@ func showsRecording(arg vscodeipc.AskArg) bool { return arg.Act == vscodeipc.Com
 
 // showRecording shows that a client records what the user does, who can end that on the terminal, and in
 // `coordinator show`.
-func (q *questions) showRecording(ctx context.Context, call vscodeipc.Call) (any, error) {
-	var arg vscodeipc.RecordShowArg
-	if err := json.Unmarshal(call.Arg, &arg); err != nil {
-		return nil, badPayload(err)
-	}
+func (q *questions) showRecording(ctx context.Context, arg vscodeipc.RecordShowArg) (any, error) {
 	limit := time.Duration(min(arg.Seconds, longestShown.Seconds()) * float64(time.Second))
 	var shown sync.WaitGroup
 	defer shown.Wait()

@@ -2,7 +2,6 @@ package window
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -62,11 +61,7 @@ var errTabUnasked = &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "no t
 	"`coordinator show` is not open: ask the user to open it, or to run `coordinator hand-over`"}
 
 // requestTab asks the user for a tab, and hands over the one that the user chooses.
-func (q *questions) requestTab(ctx context.Context, call vscodeipc.Call) (any, error) {
-	var arg vscodeipc.TabRequestArg
-	if err := json.Unmarshal(call.Arg, &arg); err != nil {
-		return nil, badPayload(err)
-	}
+func (q *questions) requestTab(ctx context.Context, arg vscodeipc.TabRequestArg) (any, error) {
 	tabs, err := q.tabs.Tabs(ctx)
 	if err != nil {
 		return nil, err

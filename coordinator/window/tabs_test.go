@@ -33,7 +33,9 @@ func (p *played) HandOver(_ context.Context, id string) error {
 	return nil
 }
 
-const request = `{"client":{"id":"a","name":"Agent","version":"1"},"url":"https://bank.example/account"}`
+var request = vscodeipc.TabRequestArg{
+	Client: vscodeipc.ClientInfo{ID: "a", Name: "Agent", Version: "1"}, URL: "https://bank.example/account",
+}
 
 // The user chooses one of the tabs on the terminal, those of the wished site first, and no
 // other answer hands one over.
@@ -55,7 +57,7 @@ func TestRequestTab(t *testing.T) {
 				q := askOn(NewTerminal(func() <-chan string { return lines }, &shown))
 				tabs := &played{}
 				q.tabs = tabs
-				got, err := q.requestTab(t.Context(), vscodeipc.Call{Arg: json.RawMessage(request)})
+				got, err := q.requestTab(t.Context(), request)
 				if text := fmt.Sprint(string(must.Get(json.Marshal(got))(t)), " ", err); text != want {
 					t.Errorf("%s", text)
 				}
@@ -78,14 +80,14 @@ func TestRequestTabInPage(t *testing.T) {
 		ask := func() <-chan vscodeipc.TabRequestResult {
 			done := make(chan vscodeipc.TabRequestResult, 1)
 			go func() {
-				got, _ := q.requestTab(t.Context(), vscodeipc.Call{Arg: json.RawMessage(request)})
+				got, _ := q.requestTab(t.Context(), request)
 				result, _ := got.(vscodeipc.TabRequestResult)
 				done <- result
 			}()
 			synctest.Wait()
 			return done
 		}
-		_, err := q.requestTab(t.Context(), vscodeipc.Call{Arg: json.RawMessage(request)})
+		_, err := q.requestTab(t.Context(), request)
 		if fault := new(vscodeipc.Error); !errors.As(err, &fault) || fault.Code != vscodeipc.CodeRefused ||
 			!strings.Contains(fault.Message, "`coordinator hand-over`") {
 			t.Errorf("before anybody looks: %v", err)
@@ -105,12 +107,12 @@ func TestRequestTabInPage(t *testing.T) {
 			arg := vscodeipc.AnswerArg{Question: asked[0].ID, Choice: "once", Last: asked[0].Actions[0].Number}
 			for _, other := range []string{"", "H", "unknown"} {
 				arg.Tab = other
-				if _, err := q.answer(t.Context(), call(t, arg)); err == nil {
+				if _, err := q.answer(t.Context(), arg); err == nil {
 					t.Errorf("%q is a tab", other)
 				}
 			}
 			arg.Tab = "B"
-			must.Get(q.answer(t.Context(), call(t, arg)))(t)
+			must.Get(q.answer(t.Context(), arg))(t)
 			if got := <-done; got.Tab != "B" {
 				t.Errorf("in %s: %+v", mode, got)
 			}

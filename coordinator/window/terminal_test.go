@@ -64,9 +64,7 @@ Claude\x1b[2J Code 2.1 wants to act: browser_click
 			}
 			close(typed)
 			var shown strings.Builder
-			arg := must.Get(json.Marshal(test.arg))(t)
-			got, err := askOn(NewTerminal(func() <-chan string { return typed }, &shown)).
-				ask(t.Context(), vscodeipc.Call{Arg: arg})
+			got, err := askOn(NewTerminal(func() <-chan string { return typed }, &shown)).ask(t.Context(), test.arg)
 			if test.want == unasked {
 				if err != errUnasked {
 					t.Errorf("%+v, %v", got, err)
@@ -96,8 +94,8 @@ func TestReadPause(t *testing.T) {
 			typed <- "y"
 			return typed
 		}
-		call := vscodeipc.Call{Arg: json.RawMessage(`{"client":{"id":"a","name":"A","version":""},"act":"click"}`)}
-		if _, err := askOn(NewTerminal(next, &shown)).ask(t.Context(), call); err != nil {
+		arg := vscodeipc.AskArg{Client: vscodeipc.ClientInfo{ID: "a", Name: "A"}, Act: "click"}
+		if _, err := askOn(NewTerminal(next, &shown)).ask(t.Context(), arg); err != nil {
 			t.Error(err)
 		}
 	})
@@ -110,12 +108,12 @@ func TestAskedInTurn(t *testing.T) {
 	terminal := askOn(NewTerminal(func() <-chan string { return typed }, &shown))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	call := vscodeipc.Call{Arg: json.RawMessage(`{"client":{"id":"a","name":"A","version":""},"act":"browser_click"}`)}
-	if _, err := terminal.ask(ctx, call); !errors.Is(err, context.Canceled) {
+	arg := vscodeipc.AskArg{Client: vscodeipc.ClientInfo{ID: "a", Name: "A"}, Act: "browser_click"}
+	if _, err := terminal.ask(ctx, arg); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	go func() { typed <- "y" }()
-	if got, err := terminal.ask(t.Context(), call); err != nil ||
+	if got, err := terminal.ask(t.Context(), arg); err != nil ||
 		got != (vscodeipc.AskResult{Decision: "allow", Reason: "human"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -135,7 +133,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 			q := askOn(nil)
 			if hasTerminal {
 				q = askOn(NewTerminal(func() <-chan string { return nil }, &shown))
-			} else if got, err := q.ask(t.Context(), call(t, vscodeipc.AskArg{Act: "browser_click"})); err != errUnasked {
+			} else if got, err := q.ask(t.Context(), vscodeipc.AskArg{Act: "browser_click"}); err != errUnasked {
 				t.Errorf("before anybody looks: %+v, %v", got, err)
 			}
 			must.Get(q.list(t.Context(), vscodeipc.Call{}))(t)
@@ -143,7 +141,7 @@ func TestAnsweredElsewhere(t *testing.T) {
 				done := make(chan vscodeipc.AskResult)
 				go func() {
 					client := vscodeipc.ClientInfo{ID: "a", Name: "A"}
-					got, _ := q.ask(t.Context(), call(t, vscodeipc.AskArg{Client: client, Act: act}))
+					got, _ := q.ask(t.Context(), vscodeipc.AskArg{Client: client, Act: act})
 					result, _ := got.(vscodeipc.AskResult)
 					done <- result
 				}()
@@ -159,14 +157,14 @@ func TestAnsweredElsewhere(t *testing.T) {
 				return func(asked vscodeipc.PendingQuestion) {
 					for _, wrong := range []string{"connect", "category", "everything"} {
 						arg := vscodeipc.AnswerArg{Question: asked.ID, Choice: wrong, Last: 1_000}
-						if _, err := q.answer(t.Context(), call(t, arg)); err == nil {
+						if _, err := q.answer(t.Context(), arg); err == nil {
 							t.Errorf("%s is an answer to %+v", wrong, asked)
 						}
 					}
 					last := asked.Actions[0].Number
 					for _, arg := range []vscodeipc.AnswerArg{{Question: asked.ID, Choice: choice, Last: last - 1},
 						{Question: "another", Choice: choice, Last: last}, {Question: asked.ID, Choice: choice, Last: last}} {
-						must.Get(q.answer(t.Context(), call(t, arg)))(t)
+						must.Get(q.answer(t.Context(), arg))(t)
 					}
 				}
 			}
@@ -205,11 +203,11 @@ func TestRecordingOfUser(t *testing.T) {
 				typed <- line
 			}
 		}()
-		got := must.Get(q.ask(t.Context(), call(t, vscodeipc.AskArg{Client: client, Act: vscodeipc.ActRecordUser})))(t)
+		got := must.Get(q.ask(t.Context(), vscodeipc.AskArg{Client: client, Act: vscodeipc.ActRecordUser}))(t)
 		if got != (vscodeipc.AskResult{Decision: "allow", Reason: "human"}) {
 			t.Errorf("%+v", got)
 		}
-		show := call(t, vscodeipc.RecordShowArg{Client: client, Seconds: 60})
+		show := vscodeipc.RecordShowArg{Client: client, Seconds: 60}
 		for _, want := range []string{"ended", "timeout"} {
 			got := must.Get(q.showRecording(t.Context(), show))(t)
 			if got != (vscodeipc.RecordShowResult{Outcome: want}) {
@@ -219,7 +217,7 @@ func TestRecordingOfUser(t *testing.T) {
 		// A question meanwhile is not held up. For ever is an hour.
 		began, ended := time.Now(), make(chan any)
 		go func() {
-			got, _ := q.showRecording(t.Context(), call(t, vscodeipc.RecordShowArg{Client: client, Seconds: 1e300}))
+			got, _ := q.showRecording(t.Context(), vscodeipc.RecordShowArg{Client: client, Seconds: 1e300})
 			ended <- got
 		}()
 		time.Sleep(answerTimeout)
@@ -227,7 +225,7 @@ func TestRecordingOfUser(t *testing.T) {
 			synctest.Wait() // the question has the terminal's turn
 			typed <- "n"
 		}()
-		got = must.Get(q.ask(t.Context(), call(t, vscodeipc.AskArg{Client: client, Act: vscodeipc.ActRecordUser})))(t)
+		got = must.Get(q.ask(t.Context(), vscodeipc.AskArg{Client: client, Act: vscodeipc.ActRecordUser}))(t)
 		if got != refusal("human") {
 			t.Errorf("a question during a recording: %+v", got)
 		}
@@ -237,14 +235,14 @@ func TestRecordingOfUser(t *testing.T) {
 		// A second recording is shown too. Enter ends the one that was shown last.
 		second := make(chan any)
 		go func() {
-			got, _ := q.showRecording(t.Context(), call(t, vscodeipc.RecordShowArg{Client: client, Seconds: 60}))
+			got, _ := q.showRecording(t.Context(), vscodeipc.RecordShowArg{Client: client, Seconds: 60})
 			ended <- got
 		}()
 		synctest.Wait()
 		other := vscodeipc.RecordShowArg{Client: vscodeipc.ClientInfo{Name: "B", Version: "2"}, Message: "Order tea",
 			Seconds: 30}
 		go func() {
-			got, _ := q.showRecording(t.Context(), call(t, other))
+			got, _ := q.showRecording(t.Context(), other)
 			second <- got
 		}()
 		time.Sleep(2 * readPause) // one for each recording
@@ -277,7 +275,7 @@ func TestRecordingOfUser(t *testing.T) {
 // The page of `coordinator show` lists a recording, and ends it. A mode does not, but a stop does.
 func TestRecordingEndedElsewhere(t *testing.T) {
 	client := vscodeipc.ClientInfo{ID: "a", Name: "A", Version: "1"}
-	asked := call(t, vscodeipc.AskArg{Client: client, Act: vscodeipc.CommandRecordShow, Detail: "Order tea"})
+	asked := vscodeipc.AskArg{Client: client, Act: vscodeipc.CommandRecordShow, Detail: "Order tea"}
 	if _, err := newQuestions(nil, vscodeipc.Access{}).ask(t.Context(), asked); err == nil ||
 		!strings.Contains(err.Error(), "record.show") {
 		t.Errorf("a question that looks like a recording: %v", err)
@@ -285,9 +283,9 @@ func TestRecordingEndedElsewhere(t *testing.T) {
 	for _, terminal := range []*Terminal{nil, NewTerminal(func() <-chan string { return nil }, io.Discard)} {
 		for _, end := range []func(*questions, vscodeipc.PendingQuestion){
 			func(q *questions, listed vscodeipc.PendingQuestion) {
-				must.Get(q.answer(t.Context(), call(t, vscodeipc.AnswerArg{
+				must.Get(q.answer(t.Context(), vscodeipc.AnswerArg{
 					Question: listed.ID, Choice: listed.Choices[0], Last: listed.Actions[0].Number,
-				})))(t)
+				}))(t)
 			},
 			func(q *questions, _ vscodeipc.PendingQuestion) {
 				q.apply(vscodeipc.Access{Mode: vscodeipc.AccessFull, Stopped: []string{"A"}})
@@ -296,9 +294,9 @@ func TestRecordingEndedElsewhere(t *testing.T) {
 			q := newQuestions(terminal, vscodeipc.Access{Mode: vscodeipc.AccessFull})
 			ended := make(chan any)
 			go func() {
-				got, _ := q.showRecording(t.Context(), call(t, vscodeipc.RecordShowArg{
+				got, _ := q.showRecording(t.Context(), vscodeipc.RecordShowArg{
 					Client: client, Message: "Order tea", Seconds: 60,
-				}))
+				})
 				ended <- got
 			}()
 			list := func() []vscodeipc.PendingQuestion {
@@ -335,7 +333,7 @@ func TestSessionIsOnOneOrigin(t *testing.T) {
 			done := make(chan vscodeipc.AskResult, 1)
 			go func() {
 				client := vscodeipc.ClientInfo{ID: name, Name: name}
-				got, _ := q.ask(t.Context(), call(t, vscodeipc.AskArg{Client: client, Act: "browser_click", Origin: origin}))
+				got, _ := q.ask(t.Context(), vscodeipc.AskArg{Client: client, Act: "browser_click", Origin: origin})
 				result, _ := got.(vscodeipc.AskResult)
 				done <- result
 			}()
@@ -348,7 +346,7 @@ func TestSessionIsOnOneOrigin(t *testing.T) {
 				return errors.New("nobody is asked")
 			}
 			arg := vscodeipc.AnswerArg{Question: listed[0].ID, Choice: choice, Last: 1_000}
-			_, err := q.answer(t.Context(), call(t, arg))
+			_, err := q.answer(t.Context(), arg)
 			synctest.Wait()
 			return err
 		}
@@ -421,7 +419,7 @@ func TestAllowedIsNotShown(t *testing.T) {
 		arg := vscodeipc.AskArg{Client: vscodeipc.ClientInfo{ID: "a", Name: "A"}, Act: "browser_click",
 			Origin: "http://shop.test"}
 		for range 9 {
-			got := must.Get(q.ask(t.Context(), call(t, arg)))(t).(vscodeipc.AskResult)
+			got := must.Get(q.ask(t.Context(), arg))(t).(vscodeipc.AskResult)
 			if got.Decision != "allow" {
 				t.Errorf("%+v", got)
 			}

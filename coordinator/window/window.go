@@ -94,13 +94,28 @@ func ProductOf(ctx context.Context, url string) (string, error) {
 	return version.Product, nil
 }
 
+// handler is a command of the window that has an argument.
+func handler[A any](do func(context.Context, A) (any, error)) vscodeipc.Handler {
+	return func(ctx context.Context, call vscodeipc.Call) (any, error) {
+		var arg A
+		if err := json.Unmarshal(call.Arg, &arg); err != nil {
+			return nil, badPayload(err)
+		}
+		return do(ctx, arg)
+	}
+}
+
+func badPayload(err error) error {
+	return &vscodeipc.Error{Code: vscodeipc.CodeBadPayload, Message: err.Error()}
+}
+
 // Serve serves the window.
 func (w *Window) Serve(ctx context.Context, o *Options) error {
 	commands := w.clients.commands()
 	maps.Copy(commands, w.questions.commands())
-	commands[vscodeipc.CommandAccessChange] = w.changeAccess
-	commands[vscodeipc.CommandNoteGive] = w.giveNote
-	commands[vscodeipc.CommandNoteTake] = w.takeNote
+	commands[vscodeipc.CommandAccessChange] = handler(w.changeAccess)
+	commands[vscodeipc.CommandNoteGive] = handler(w.giveNote)
+	commands[vscodeipc.CommandNoteTake] = handler(w.takeNote)
 	server, err := vscodeipc.Serve(ctx, vscodeipc.ServerOptions{
 		Workspace:  o.Workspace,
 		Folders:    []string{o.Workspace},
@@ -138,26 +153,22 @@ func (w *Window) report(change func(*vscodeipc.State)) error {
 }
 
 // changeAccess does what the user wants in `coordinator show`.
-func (w *Window) changeAccess(_ context.Context, call vscodeipc.Call) (any, error) {
-	change, err := readChange(call.Arg)
-	if err != nil {
+func (w *Window) changeAccess(_ context.Context, change vscodeipc.AccessChangeArg) (any, error) {
+	if err := checkChange(change); err != nil {
 		return nil, err
 	}
-	err = w.report(func(state *vscodeipc.State) {
+	err := w.report(func(state *vscodeipc.State) {
 		state.Access = changed(state.Access, change)
 		w.questions.apply(state.Access)
 	})
 	return struct{}{}, err
 }
 
-func readChange(arg json.RawMessage) (change vscodeipc.AccessChangeArg, err error) {
-	if err := json.Unmarshal(arg, &change); err != nil {
-		return change, badPayload(err)
-	}
+func checkChange(change vscodeipc.AccessChangeArg) error {
 	if change.Mode != "" && !slices.Contains(policy.Modes, policy.Mode(change.Mode)) {
-		return change, badPayload(fmt.Errorf("no mode %q", change.Mode))
+		return badPayload(fmt.Errorf("no mode %q", change.Mode))
 	}
-	return change, nil
+	return nil
 }
 
 // changed is what the user allows after a change.

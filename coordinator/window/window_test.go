@@ -24,7 +24,7 @@ func TestChangeWhileServerStarts(t *testing.T) {
 	w := &Window{browser: launch.New(unopened{}), url: "ws://127.0.0.1:1/", notes: newNotes(), questions: asked}
 	w.clients = newClients(asked.keepOnly)
 	change := func(mode vscodeipc.AccessMode) {
-		must.Get(w.changeAccess(t.Context(), call(t, vscodeipc.AccessChangeArg{Mode: mode})))(t)
+		must.Get(w.changeAccess(t.Context(), vscodeipc.AccessChangeArg{Mode: mode}))(t)
 	}
 	change(vscodeipc.AccessAsk)
 	var changing sync.WaitGroup
