@@ -51,7 +51,8 @@ func New(opts Options) *Pointer { return &Pointer{opts: opts} }
 // drawTimeout bounds how long the browser takes to draw it.
 const drawTimeout = 10 * time.Second
 
-// Show shows it at a point of the viewport, in CSS pixels. It waits for nothing.
+// Show shows it at a point of the viewport, in CSS pixels. It does not wait for the browser's
+// responses: mu is held while a command is sent, not until its response comes.
 func (p *Pointer) Show(at frame.Point) {
 	p.mu.Lock()
 	p.at, p.document, p.until = at, p.shownDocument(), time.Now().Add(p.opts.Rest)
