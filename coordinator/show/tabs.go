@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 
 	"browser-coordinator/coordinator/userchrome"
 )
@@ -30,23 +29,21 @@ func (s *Server) tabs(w http.ResponseWriter, r *http.Request, command string, ar
 }
 
 func changeTabs(ctx context.Context, command, profile, tab string) ([]userchrome.Tab, error) {
-	all := userchrome.Connections(ctx)
-	at := slices.IndexFunc(all, func(s userchrome.Shared) bool { return s.Profile == profile })
-	if at < 0 {
-		return nil, errors.New("no program is connected to your own browser any longer")
+	own, err := userchrome.Connection(ctx, "your own browser", func(s userchrome.Shared) bool { return s.Profile == profile })
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	switch command {
 	case "tab.list":
 	case "tab.handOver":
-		err = all[at].HandOver(ctx, tab)
+		err = own.HandOver(ctx, tab)
 	case "tab.takeBack":
-		err = all[at].TakeBack(ctx, tab)
+		err = own.TakeBack(ctx, tab)
 	default:
 		err = errors.New("no such command")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return all[at].Tabs(ctx)
+	return own.Tabs(ctx)
 }

@@ -158,15 +158,13 @@ func Connections(ctx context.Context) []Shared {
 	return all
 }
 
-// Connection is the one to this browser, if a process has it.
-func (b Browser) Connection(ctx context.Context) (Shared, error) {
-	folders := b.usual()
-	for _, s := range Connections(ctx) {
-		if slices.Contains(folders, s.Profile) {
-			return s, nil
-		}
+// Connection is the first that matches, if a process has one. name is the browser's, for the error.
+func Connection(ctx context.Context, name string, matches func(Shared) bool) (Shared, error) {
+	all := Connections(ctx)
+	if at := slices.IndexFunc(all, matches); at >= 0 {
+		return all[at], nil
 	}
-	return Shared{}, fmt.Errorf("no program is connected to %s", b.Name())
+	return Shared{}, fmt.Errorf("no program is connected to %s", name)
 }
 
 // Tabs lists the user's tabs in it.

@@ -3,6 +3,7 @@ package userchrome
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,7 +16,8 @@ type Response struct {
 // Respond carries out a request of an editor: "tabs", "hand-over ID", or "take-back ID".
 // ID is that of a tab in an earlier response: a tab without one cannot be named.
 func (b Browser) Respond(ctx context.Context, request string) Response {
-	connection, err := b.Connection(ctx)
+	folders := b.usual()
+	connection, err := Connection(ctx, b.Name(), func(s Shared) bool { return slices.Contains(folders, s.Profile) })
 	if err != nil {
 		return Response{Error: err.Error()}
 	}

@@ -23,12 +23,8 @@ type Tabs interface {
 type ownTabs struct{ url func() string }
 
 func (o ownTabs) connection(ctx context.Context) (userchrome.Shared, error) {
-	all, address := userchrome.Connections(ctx), o.url()
-	at := slices.IndexFunc(all, func(s userchrome.Shared) bool { return s.URL == address })
-	if at < 0 {
-		return userchrome.Shared{}, errors.New("the connection to the user's own browser has ended")
-	}
-	return all[at], nil
+	address := o.url()
+	return userchrome.Connection(ctx, "the user's own browser", func(s userchrome.Shared) bool { return s.URL == address })
 }
 
 func (o ownTabs) Tabs(ctx context.Context) ([]userchrome.Tab, error) {
