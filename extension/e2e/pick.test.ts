@@ -1,8 +1,11 @@
-// An agent asks the user, in a real VS Code, to click an element. The click itself is the coordinator's
-// to see.
+// In a real VS Code an agent asks the user to click an element, or the user writes to it about one. The click that
+// an agent asks for is the coordinator's to see.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "./support/agent";
+import { Desktop } from "./support/desktop";
 import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
 import { Listener } from "./support/socket";
@@ -108,5 +111,71 @@ test("in a browser that nobody sees the user points in the live view, by mouse, 
     await browser?.close();
     await agent.close();
     await window.stop();
+  }
+});
+
+test("the user points out elements in the page itself, and the agent gets them with its next answer", async () => {
+  const desktop = await Desktop.start(run);
+  const path = join(scene.shop.folder, ".vscode", "launch.json");
+  const { version, configurations } = JSON.parse(readFileSync(path, "utf8"));
+  const [{ runtimeArgs, ...shop }] = configurations;
+  const seen = {
+    ...shop,
+    name: "Seen",
+    env: { DISPLAY: desktop.env.DISPLAY },
+    runtimeArgs: runtimeArgs.filter((each: string) => !each.startsWith("--headless")),
+  };
+  writeFileSync(path, JSON.stringify({ version, configurations: [...configurations, seen] }));
+  let agent: Agent | undefined;
+  let browser: Browser | undefined;
+  try {
+    await window.debug("Seen");
+    const { browser: endpoint } = await listener.debugging((state) => state.browser !== null);
+    agent = await Agent.start(run, scene.shop.folder);
+    await agent.use("browser_snapshot");
+    browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 60_000 });
+    const page = browser
+      .contexts()[0]
+      ?.pages()
+      .find((each) => each.url().startsWith(scene.shop.url));
+    if (!page) throw new Error("the shop is not in the browser");
+    await window.command("Browser Coordinator: Point Out Elements to an Agent");
+    const input = window.page.locator(".quick-input-widget input").first();
+    const point = async (selector: string, name: string) => {
+      const title = window.page.locator(".quick-input-title", { hasText: name });
+      await window.toast("Click the element that you mean").waitFor();
+      await expect
+        .poll(async () => {
+          await page.locator(selector).hover({ force: true });
+          await page.mouse.down(); // until the browser is in that mode, it is the page's
+          await page.mouse.up();
+          return title.isVisible();
+        })
+        .toBe(true);
+    };
+    await point("h1", "h1");
+    await window.screenshot("point-out");
+    await input.fill("Larger.");
+    await window.press("Enter");
+    await window.rows("Send to e2e-agent 1.0.0").waitFor();
+    await window.screenshot("point-out-note");
+    await window.rows("Add Another").click();
+    await point("#buy", "#buy");
+    await input.fill("Rounder.");
+    await window.press("Enter");
+    await window.rows("Send to e2e-agent 1.0.0").click();
+    await window.page.locator(".statusbar-item", { hasText: "the agent gets it with its next answer" }).waitFor();
+    const { text, pictures } = await agent.see("browser_tabs", { action: "list" });
+    expect(text).toContain("The user points you to:");
+    expect(text).toMatch(/1\. “heading '.*' h1”/);
+    expect(text).toContain("The user's own words about 1:\n  Larger.\n");
+    expect(text).toMatch(/2\. “button '.*' button#buy”/);
+    expect(text).toContain("The user's own words about 2:\n  Rounder.\n");
+    expect(pictures).toHaveLength(2);
+  } finally {
+    await browser?.close();
+    await agent?.close();
+    await window.stop();
+    await desktop.close();
   }
 });

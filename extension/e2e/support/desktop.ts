@@ -20,7 +20,8 @@ export class Desktop {
   private readonly children: ChildProcess[] = [];
 
   private constructor(
-    private readonly env: NodeJS.ProcessEnv,
+    /** For a program that is to show its windows there. */
+    readonly env: NodeJS.ProcessEnv,
     server: ChildProcess,
   ) {
     this.children.push(server);
