@@ -16,7 +16,7 @@ func TestManyConnections(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root to run a process as another user")
 	}
-	url, _ := serve(t, 0)
+	_, url, _ := serve(t)
 	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), Path)
 	cmd := exec.Command("/proc/self/exe") // whose folder only root enters
 	cmd.Dir, cmd.Env = "/", []string{connectsMany + "=" + address}

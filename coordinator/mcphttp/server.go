@@ -4,6 +4,7 @@
 package mcphttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,8 @@ type Options struct {
 	Open   func() (server *tools.Server, end func() error, err error)
 	Logger *slog.Logger
 
-	idle time.Duration // for tests; 0: idleTimeout
+	idle   time.Duration // for tests; 0: idleTimeout
+	header time.Duration // for tests; 0: headerTimeout
 }
 
 // Server serves sessions.
@@ -96,7 +98,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		cancel(cause)
 	}
 	conns := peer.Connections{Admitted: mostAdmitted}
-	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: mostHeaders,
+	server := &http.Server{Handler: s, ReadHeaderTimeout: cmp.Or(s.header, headerTimeout), MaxHeaderBytes: mostHeaders,
 		ConnState: conns.Watch, DisableGeneralOptionsHandler: true, // as in cdpproxy
 		ErrorLog: slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug)}
 	stopped := make(chan error, 1)
