@@ -22,7 +22,8 @@ func TestDiskFull(t *testing.T) {
 			home(t)
 			disk := t.TempDir()
 			script := fill +
-				` && mkdir -m 700 $DISK/browser-coordinator-mcp && { "$0" </dev/null; echo "left:" $(ls -A $DISK/browser-coordinator-mcp); }`
+				` && mkdir -m 700 $DISK/browser-coordinator-mcp && { "$0" </dev/null; ` +
+				`echo "left:" $(ls -A $DISK/browser-coordinator-mcp); }`
 			cmd := exec.Command("unshare", "-m", "sh", "-c", script, os.Args[0])
 			cmd.Env = append(os.Environ(), "DISK="+disk, "XDG_DATA_HOME="+disk, roleEnv+"=window /x",
 				"GORACE=atexit_sleep_ms=0")

@@ -26,7 +26,8 @@ func nodeProgram(t *testing.T, source string, args ...string) *exec.Cmd {
 	}
 	script := filepath.Join(t.TempDir(), "program.mjs")
 	// Some modules are CommonJS, which a module of the other kind lacks require for.
-	const require = `--banner:js=import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`
+	const require = `--banner:js=import { createRequire } from "node:module"; ` +
+		`const require = createRequire(import.meta.url);`
 	build := exec.Command(esbuild, "testdata/"+source, "--bundle", "--platform=node", "--format=esm", require,
 		"--log-level=warning", "--outfile="+script)
 	if out, err := build.CombinedOutput(); err != nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // fullHello is a hello with every member of the schema, for a window without a folder.
-const fullHello = `{"version":2,"server":{"name":"x","version":"1","kind":"vscode"},"session":"s","pid":1,"workspace":null,
-"folders":["/x"],"commands":["c"],"events":["state"],"seq":0,"state":{"revision":0,
+const fullHello = `{"version":2,"server":{"name":"x","version":"1","kind":"vscode"},"session":"s","pid":1,
+"workspace":null,"folders":["/x"],"commands":["c"],"events":["state"],"seq":0,"state":{"revision":0,
 "debugSessions":[{"id":"d","name":"D","type":"pwa-chrome","parent":"p"}],
 "browser":{"url":"ws://127.0.0.1:1/x","product":"Chrome","debugSession":"d","via":"injected"},
 "pages":[{"debugSession":"d","name":"P","url":"ws://127.0.0.1:2/x"}],
@@ -223,7 +223,8 @@ func TestIntegersInEveryForm(t *testing.T) {
 		`"revision":0`, `"revision":-0.0`,
 		`"line":1`, `"line":1E0`, `"endColumn":2`, `"endColumn":0.2e1`).Replace(fullHello)
 	answer := strings.Replace(success(1, json.RawMessage(hello)), `"id":1,`, `"id":1.0,`, 1)
-	result := `{"id":2e0,"success":true,"payload":{"result":{"session":"s","thread":3.0,"state":"paused","frame":{"id":1e1,"name":"f","line":12.0}}}}` + "\n"
+	result := `{"id":2e0,"success":true,"payload":{"result":{"session":"s","thread":3.0,"state":"paused",` +
+		`"frame":{"id":1e1,"name":"f","line":12.0}}}}` + "\n"
 	c := must.Get(dialScript(t, answer, result))(t)
 	if h := c.hello; h.Version != 2 || h.PID != 1 || h.State.Editor.Line != 1 || h.State.Editor.EndColumn != 2 {
 		t.Errorf("the hello is %+v", h)

@@ -310,7 +310,9 @@ func TestDeadlines(t *testing.T) {
 }
 
 // helloAnswer is the response of a window without a folder to the first request.
-const helloAnswer = `{"id":1,"success":true,"payload":{"version":2,"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n"
+const helloAnswer = `{"id":1,"success":true,"payload":{"version":2,` +
+	`"server":{"name":"x","version":"","kind":"vscode"},"session":"s","pid":1,"workspace":null,"folders":[],` +
+	`"commands":[],"events":["state"],"seq":0,"state":{"revision":0,"debugSessions":[],"browser":null,"pages":[]}}}` + "\n"
 
 // listenAnswer is its response to a second request, a subscription.
 const listenAnswer = `{"id":2,"success":true,"payload":{"session":"s","seq":0,"state":{"revision":0,` +
