@@ -180,18 +180,20 @@ func TestView(t *testing.T) {
 		}
 	}
 	for name, message := range map[string]string{
-		"plain":            act,
-		"method last":      `{"id":1,` + set + `,"method":"Runtime.evaluate"}`,
-		"escaped":          `{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`,
-		"leading newline":  "\n\t {\"id\":1,\r\n\"method\"\n:\t\"Runtime.evaluate\"," + set + "}",
-		"nested":           nested(act),
-		"nested twice":     nested(nested(act)),
-		"nested, escaped":  nested(`{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`),
-		"nested, two":      nested(`{"id":1,"method":"Page.enable","method":"Runtime.evaluate",` + set + `}`),
-		"nested, twice":    `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":"{\"id\":1,\"method\":\"Page.enable\"}","m\u0065ssage":"{}"}}`,
-		"nested, none":     `{"id":1,"method":"Target.sendMessageToTarget"}`,
-		"unknown":          `{"id":1,"method":"Page.doWhatNobodyKnows"}`,
-		"script":           `{"id":1,"method":"Page.addScriptToEvaluateOnNewDocument","params":{"source":"//# sourceURL=x\ndocument.title='evaded'"}}`,
+		"plain":           act,
+		"method last":     `{"id":1,` + set + `,"method":"Runtime.evaluate"}`,
+		"escaped":         `{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`,
+		"leading newline": "\n\t {\"id\":1,\r\n\"method\"\n:\t\"Runtime.evaluate\"," + set + "}",
+		"nested":          nested(act),
+		"nested twice":    nested(nested(act)),
+		"nested, escaped": nested(`{"id":1,"\u006dethod":"Runtime.\u0065valuate",` + set + `}`),
+		"nested, two":     nested(`{"id":1,"method":"Page.enable","method":"Runtime.evaluate",` + set + `}`),
+		"nested, twice": `{"id":1,"method":"Target.sendMessageToTarget","params":` +
+			`{"message":"{\"id\":1,\"method\":\"Page.enable\"}","m\u0065ssage":"{}"}}`,
+		"nested, none": `{"id":1,"method":"Target.sendMessageToTarget"}`,
+		"unknown":      `{"id":1,"method":"Page.doWhatNobodyKnows"}`,
+		"script": `{"id":1,"method":"Page.addScriptToEvaluateOnNewDocument",` +
+			`"params":{"source":"//# sourceURL=x\ndocument.title='evaded'"}}`,
 		"input":            `{"id":1,"method":"Input.dispatchMouseEvent","params":{"type":"mousePressed","x":1,"y":1}}`,
 		"navigate":         `{"id":1,"method":"Page.navigate","params":{"url":"about:blank#evaded"}}`,
 		"expose":           `{"id":1,"method":"Target.exposeDevToolsProtocol","params":{"targetId":"` + id + `"}}`,
@@ -257,8 +259,9 @@ func TestBrowserClose(t *testing.T) {
 	h := newUser(policy.ModeFull)
 	_, addr := ruled(t, h, browser.URL(), nil)
 	for name, message := range map[string]string{
-		"plain":  `{"id":1,"method":"Browser.close"}`,
-		"nested": `{"id":1,"method":"Target.sendMessageToTarget","params":{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}}`,
+		"plain": `{"id":1,"method":"Browser.close"}`,
+		"nested": `{"id":1,"method":"Target.sendMessageToTarget",` +
+			`"params":{"message":"{\"id\":1,\"method\":\"Browser.close\"}"}}`,
 	} {
 		c := dial(t, addr, "/devtools/browser/x")
 		if reply := exchange(t, c, message); reply["result"] == nil {

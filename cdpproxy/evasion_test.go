@@ -42,16 +42,19 @@ class Loud {
 }
 var loud = new Loud();
 Object.defineProperty(loud, "own", { enumerable: true, get() { seen.push("own getter"); return 1; } });
-var proxy = new Proxy({}, Object.fromEntries(Reflect.ownKeys(Reflect).filter((k) => typeof k === "string").map((k) => [k, (...a) => { seen.push("proxy " + k); return Reflect[k](...a); }])));
+var proxy = new Proxy({}, Object.fromEntries(Reflect.ownKeys(Reflect).filter((k) => typeof k === "string")
+  .map((k) => [k, (...a) => { seen.push("proxy " + k); return Reflect[k](...a); }])));
 var reject, promise = new Promise((_, no) => { reject = no; });
 addEventListener("unhandledrejection", (e) => { seen.push("unhandled rejection"); e.preventDefault(); });
 addEventListener("beforeprint", () => seen.push("printed"));
-new MutationObserver((all) => all.forEach((m) => seen.push("mutation " + m.type))).observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+new MutationObserver((all) => all.forEach((m) => seen.push("mutation " + m.type))).observe(document, {
+  subtree: true, childList: true, attributes: true, characterData: true });
 const names = new Set([...Object.getOwnPropertyNames(window), "state", "script"]);
 function state() {
 	const added = Object.getOwnPropertyNames(window).filter((n) => !names.has(n));
-	return JSON.stringify([seen, [...bytes], shared[0], memory.buffer.byteLength, table.length, [...pixels.data], taken, matcher.lastIndex, list, [...set],
-		+when, added, document.title, navigator.userActivation.hasBeenActive, localStorage.length, location.hash, history.length,
+	return JSON.stringify([seen, [...bytes], shared[0], memory.buffer.byteLength, table.length, [...pixels.data],
+		taken, matcher.lastIndex, list, [...set], +when, added, document.title,
+		navigator.userActivation.hasBeenActive, localStorage.length, location.hash, history.length,
 		[...document.getElementById("canvas").getContext("2d").getImageData(0, 0, 1, 1).data]]);
 }
 </script>
@@ -171,8 +174,8 @@ func TestNoCodeInView(t *testing.T) { inEach(t, noCodeInView) }
 
 func noCodeInView(t *testing.T, up upstream) {
 	c, state, _ := watched(t, up)
-	world := exchange(t, c,
-		`{"id":1,"method":"Page.getFrameTree"}`)["result"].(map[string]any)["frameTree"].(map[string]any)["frame"].(map[string]any)["id"]
+	tree := exchange(t, c, `{"id":1,"method":"Page.getFrameTree"}`)["result"].(map[string]any)["frameTree"]
+	world := tree.(map[string]any)["frame"].(map[string]any)["id"]
 	isolated := exchange(t, c, inspect("Page.createIsolatedWorld", map[string]any{"frameId": world, "worldName": "w",
 		"grantUniveralAccess": true}))
 	if isolated["result"] == nil {
@@ -311,7 +314,8 @@ func noOccupationInView(t *testing.T, up upstream) {
 	}
 	// The page still gets its rejection.
 	exchange(t, own,
-		`{"id":3,"method":"Runtime.evaluate","params":{"expression":"reject(new Error('late')); new Promise((done) => setTimeout(done, 0))","awaitPromise":true}}`)
+		`{"id":3,"method":"Runtime.evaluate","params":{"expression":"reject(new Error('late')); `+
+			`new Promise((done) => setTimeout(done, 0))","awaitPromise":true}}`)
 	if after := state(); !strings.Contains(after, "unhandled rejection") {
 		t.Errorf("the page did not get its rejection: %s", after)
 	}

@@ -26,14 +26,19 @@ const strangePage = `<!doctype html><title>strange</title><!-- comment -->
 <div id=host><template shadowrootmode=open><p>in a shadow root</p><slot></slot></template><b>in a slot</b></div>
 <div><template shadowrootmode=closed><p>in a closed one</p></template></div>
 <template><p>in a template</p><template><i>in two</i></template></template>
-<p style="display: list-item; width: 10px">text</p><input placeholder=x><input type=file><input type=range><textarea>x</textarea><progress></progress>
-<details open><summary>s</summary>y</details><select><option>1</select><select multiple><optgroup label=l><option>2</optgroup></select>
-<svg width=9 height=9><circle r=4 /><use href="#host" /></svg><math><mi>x</mi></math><canvas></canvas><video controls></video><img alt=x><dialog open>d</dialog>
-<iframe srcdoc="<p>in a frame"></iframe><object></object><table><caption>c</caption><tr><td>1</table><div hidden>h</div><div popover>p</div><a href="#x">a</a>
+<p style="display: list-item; width: 10px">text</p>
+<input placeholder=x><input type=file><input type=range><textarea>x</textarea><progress></progress>
+<details open><summary>s</summary>y</details>
+<select><option>1</select><select multiple><optgroup label=l><option>2</optgroup></select>
+<svg width=9 height=9><circle r=4 /><use href="#host" /></svg>
+<math><mi>x</mi></math><canvas></canvas><video controls></video><img alt=x><dialog open>d</dialog>
+<iframe srcdoc="<p>in a frame"></iframe>
+<object></object><table><caption>c</caption><tr><td>1</table><div hidden>h</div><div popover>p</div><a href="#x">a</a>
 <script>
 var list = [1], proxy = new Proxy({}, {}), typed = new Uint8Array(9), map = new Map([[1, {}]]);
 new WebAssembly.Memory({ initial: 1 });
-for (const one of [list, proxy, typed, map, document, window, document.body, document.all, getComputedStyle(document.body), function () {}, new Error("e")]) console.log(one);
+for (const one of [list, proxy, typed, map, document, window, document.body, document.all,
+  getComputedStyle(document.body), function () {}, new Error("e")]) console.log(one);
 </script>`
 
 // protocolOf is the part of /json/protocol that the tests need.

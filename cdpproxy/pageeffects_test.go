@@ -129,7 +129,8 @@ func TestPagesHaveNoEffect(t *testing.T) {
 					url)
 			case "elements":
 				fmt.Fprintf(w,
-					`<link rel=preconnect href=%[1]q><link rel=icon href=%[1]q><link rel=prefetch href=%[1]q><img src=%[1]q><iframe src=%[1]q></iframe><script src=%[1]q></script>`, url)
+					`<link rel=preconnect href=%[1]q><link rel=icon href=%[1]q><link rel=prefetch href=%[1]q><img src=%[1]q>`+
+						`<iframe src=%[1]q></iframe><script src=%[1]q></script>`, url)
 			}
 		}
 	}))
@@ -149,7 +150,9 @@ func TestPagesHaveNoEffect(t *testing.T) {
 		t.Helper()
 		visit(url)
 		text, err := chromedp.Run(ctx,
-			chromedp.Evaluate[string](`new Promise((loaded) => document.readyState === "complete" ? loaded() : addEventListener("load", loaded)).then(() => document.documentElement.innerText)`, chromedp.EvalAwaitPromise))
+			chromedp.Evaluate[string](`new Promise((loaded) =>
+  document.readyState === "complete" ? loaded() : addEventListener("load", loaded))
+  .then(() => document.documentElement.innerText)`, chromedp.EvalAwaitPromise))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,9 +293,13 @@ func TestWebPage(t *testing.T) {
 		const out = {};
 		const base = "http://` + addr + `";
 		try { out.fetch = await (await fetch(base + "/json/version")).text(); } catch (e) { out.fetch = e.name; }
-		try { await fetch(base + "/json/close/` + victim + `", {mode: "no-cors"}); out.close = "sent"; } catch (e) { out.close = e.name; }
-		out.image = await new Promise(r => { const i = new Image(); i.onload = i.onerror = e => r(e.type); i.src = base + "/json/close/` + victim + `"; });
-		out.ws = await new Promise(r => { const w = new WebSocket("ws://` + addr + `/devtools/browser/x"); w.onopen = () => r("open"); w.onerror = () => r("error"); });
+		const close = base + "/json/close/` + victim + `";
+		try { await fetch(close, {mode: "no-cors"}); out.close = "sent"; } catch (e) { out.close = e.name; }
+		out.image = await new Promise(r => {
+			const i = new Image(); i.onload = i.onerror = e => r(e.type); i.src = close; });
+		out.ws = await new Promise(r => {
+			const w = new WebSocket("ws://` + addr + `/devtools/browser/x");
+			w.onopen = () => r("open"); w.onerror = () => r("error"); });
 		return JSON.stringify(out);
 	})()`
 	got, err := chromedp.Run(ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
@@ -341,12 +348,16 @@ func TestExtension(t *testing.T) {
 
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"manifest.json": `{"manifest_version": 3, "name": "driver", "version": "1", "background": {"service_worker": "worker.js"}, "host_permissions": ["<all_urls>"]}`,
+		"manifest.json": `{"manifest_version": 3, "name": "driver", "version": "1", ` +
+			`"background": {"service_worker": "worker.js"}, "host_permissions": ["<all_urls>"]}`,
 		"worker.js": `(async () => {
 			let out = "";
 			for (const mode of ["cors", "no-cors"])
 				for (const path of ["/json/version", "/json/close/` + id + `"])
-					try { const r = await fetch("http://` + addr + `" + path, {mode}); out += r.status + " " + await r.text() + "\n"; } catch (e) { out += e.name + "\n"; }
+					try {
+						const r = await fetch("http://` + addr + `" + path, {mode});
+						out += r.status + " " + await r.text() + "\n";
+					} catch (e) { out += e.name + "\n"; }
 			await fetch("` + site.URL + `", {method: "POST", body: out});
 		})()`,
 	} {

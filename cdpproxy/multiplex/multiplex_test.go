@@ -62,7 +62,8 @@ func TestLikeThePort(t *testing.T) {
 	}
 	// Of these the texts differ.
 	for _, text := range []string{`{}`, `{"id":11}`, `{"id":8,"method":"Browser.getVersion","sessionId":5}`, `nonsense`,
-		``, `[]`, `{"id":1,"method":"A","method":"B"}`, "{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
+		``, `[]`, `{"id":1,"method":"A","method":"B"}`,
+		"{\"id\":1,\"method\":\"A\"}\x00{\"id\":2,\"method\":\"Browser.close\"}", "{\"id\":3,\"method\":\"\xff\"}"} {
 		piped.Write(text)
 		count++
 		if got := next(piped, count); got.Error == nil || got.Method != "" {

@@ -54,7 +54,8 @@ func TestManySessions(t *testing.T) {
 	root := conn.(*client).root.id
 	s.mu.Unlock()
 	for i := range many {
-		messages <- fmt.Sprintf(`{"method":"Target.attachedToTarget","params":{"sessionId":"%d","targetInfo":{}},"sessionId":%q}`, i, root)
+		messages <- fmt.Sprintf(
+			`{"method":"Target.attachedToTarget","params":{"sessionId":"%d","targetInfo":{}},"sessionId":%q}`, i, root)
 		<-to.events
 		s.mu.Lock()
 		s.register(call{client: conn.(*client), session: s.sessions[fmt.Sprint(i)]})

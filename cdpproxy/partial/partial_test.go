@@ -86,7 +86,8 @@ func opened(c *cdptest.Client, address string) string {
 
 // loaded waits until the page of a session is there, with its cookie.
 func loaded(c *cdptest.Client, session string) {
-	const page = `new Promise(is => { const look = () => document.title ? is(document.title) : setTimeout(look, 10); look() })`
+	const page = `new Promise(is => {
+  const look = () => document.title ? is(document.title) : setTimeout(look, 10); look() })`
 	for c.Try(session, "Runtime.evaluate", fmt.Sprintf(`{"awaitPromise":true,"expression":%q}`, page)).Error != nil {
 		continue // its first document has gone
 	}
@@ -232,7 +233,8 @@ func get(t *testing.T, address, path string) string {
 func TestTabsAroundPages(t *testing.T) {
 	u := start(t)
 	c := cdptest.Dial(t, u.url)
-	const tabs = `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page","exclude":true},{}]}`
+	const tabs = `{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,` +
+		`"filter":[{"type":"page","exclude":true},{}]}`
 	c.Call("", "Target.setAutoAttach", tabs, nil)
 	tab := opened(c, u.site+"/own")
 	c.Event("", "Target.attachedToTarget", tab)
@@ -345,17 +347,19 @@ func TestRefused(t *testing.T) {
 			"Storage.setCookies":                `{"cookies":[{"name":"a","value":"b","domain":"localhost"}]}`,
 			"Network.setCookie":                 `{"name":"a","value":"b","url":"http://localhost/"}`,
 			"Fetch.continueRequest":             `{"requestId":"1","url":"file:///etc/passwd"}`,
-			"Network.loadNetworkResource":       `{"url":"http://127.0.0.1/","options":{"disableCache":true,"includeCredentials":true}}`,
-			"Network.getCookies":                `{"urls":["http://localhost/"]}`,
-			"Browser.grantPermissions":          `{"permissions":["geolocation"]}`,
-			"Tethering.bind":                    `{"port":12345}`,
-			"Target.setRemoteLocations":         `{"locations":[]}`,
-			"Target.autoAttachRelated":          `{"targetId":"x","waitForDebuggerOnStart":true}`,
-			"Browser.getBrowserCommandLine":     "",
-			"HeapProfiler.takeHeapSnapshot":     "",
-			"Tracing.start":                     `{"categories":"*"}`,
-			"DOM.setFileInputFiles":             `{"files":["/etc/passwd"],"nodeId":1}`,
-			"Input.dispatchDragEvent":           `{"type":"drop","x":1,"y":1,"data":{"items":[],"files":["/etc/passwd"],"dragOperationsMask":1}}`,
+			"Network.loadNetworkResource": `{"url":"http://127.0.0.1/",` +
+				`"options":{"disableCache":true,"includeCredentials":true}}`,
+			"Network.getCookies":            `{"urls":["http://localhost/"]}`,
+			"Browser.grantPermissions":      `{"permissions":["geolocation"]}`,
+			"Tethering.bind":                `{"port":12345}`,
+			"Target.setRemoteLocations":     `{"locations":[]}`,
+			"Target.autoAttachRelated":      `{"targetId":"x","waitForDebuggerOnStart":true}`,
+			"Browser.getBrowserCommandLine": "",
+			"HeapProfiler.takeHeapSnapshot": "",
+			"Tracing.start":                 `{"categories":"*"}`,
+			"DOM.setFileInputFiles":         `{"files":["/etc/passwd"],"nodeId":1}`,
+			"Input.dispatchDragEvent": `{"type":"drop","x":1,"y":1,` +
+				`"data":{"items":[],"files":["/etc/passwd"],"dragOperationsMask":1}}`,
 		} {
 			if m := c.Try(in, strings.TrimSpace(method), params); m.Error == nil {
 				t.Errorf("%s in session %q: %s", method, in, m.Result)

@@ -17,20 +17,24 @@ var emulations = []emulation{
 	{"Network.emulateNetworkConditions", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`,
 		`fetch("/x").then(() => "online", () => "offline")`, "offline"},
 	{"Network.emulateNetworkConditionsByRule",
-		`{"offline":true,"matchedNetworkConditions":[{"urlPattern":"","latency":0,"downloadThroughput":-1,"uploadThroughput":-1,"offline":true}]}`, `fetch("/x").then(() => "online", () => "offline")`, "offline"},
+		`{"offline":true,"matchedNetworkConditions":[{"urlPattern":"","latency":0,"downloadThroughput":-1,` +
+			`"uploadThroughput":-1,"offline":true}]}`,
+		`fetch("/x").then(() => "online", () => "offline")`, "offline"},
 	{"Network.overrideNetworkState", `{"offline":true,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}`,
 		"navigator.onLine", "false"},
 	{"Emulation.setCPUPerformanceOverride", `{"performanceTier":"high"}`, "navigator.cpuPerformance", "3"},
 	{"Emulation.setDataSaverOverride", `{"dataSaverEnabled":true}`, "navigator.connection.saveData", "true"},
 	{"Emulation.setDevicePostureOverride", `{"posture":{"type":"folded"}}`, "navigator.devicePosture.type", "folded"},
 	{"Emulation.setDisabledImageTypes", `{"imageTypes":["webp"]}`,
-		`new Promise(r => { const i = new Image(); i.onload = () => r("shown"); i.onerror = () => r("not"); i.src = "data:image/webp;base64,UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==#" + Math.random() })`, "not"},
+		`new Promise(r => { const i = new Image(); i.onload = () => r("shown"); i.onerror = () => r("not"); ` +
+			`i.src = "data:image/webp;base64,UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==#" + Math.random() })`, "not"},
 	{"Emulation.setDisplayFeaturesOverride", `{"features":[{"orientation":"vertical","offset":100,"maskLength":20}]}`,
 		`matchMedia("(horizontal-viewport-segments: 2)").matches`, "true"},
 	{"Emulation.setNavigatorOverrides", `{"platform":"odd"}`, "navigator.platform", "odd"},
 	{"Emulation.setSafeAreaInsetsOverride", `{"insets":{"top":33}}`, heightOf("safe-area-inset-top"), "33"},
 	{"Emulation.setSensorOverrideEnabled", `{"enabled":true,"type":"gyroscope"}`,
-		`new Promise(r => { const g = new Gyroscope(); g.onerror = e => r(e.error.name); g.onactivate = () => { g.stop(); r("active") }; g.start() })`, "active"},
+		`new Promise(r => { const g = new Gyroscope(); g.onerror = e => r(e.error.name); ` +
+			`g.onactivate = () => { g.stop(); r("active") }; g.start() })`, "active"},
 	{"Emulation.setVirtualKeyboardGeometryOverride", `{"keyboardRect":{"x":0,"y":400,"width":300,"height":200}}`,
 		heightOf("keyboard-inset-height"), "200"},
 	{"Page.setDeviceMetricsOverride", `{"width":321,"height":400,"deviceScaleFactor":1,"mobile":false}`, "innerWidth",
@@ -195,7 +199,8 @@ func TestConnectingDefaults(t *testing.T) {
 	s := newScene(t)
 	a, b := cdptest.Dial(t, s.url), cdptest.Dial(t, s.url)
 	sa, sb := s.attach(a), s.attach(b)
-	const media = `{"media":"","features":[{"name":"prefers-color-scheme","value":%q},{"name":"prefers-reduced-motion","value":"no-preference"}]}`
+	const media = `{"media":"","features":[{"name":"prefers-color-scheme","value":%q},` +
+		`{"name":"prefers-reduced-motion","value":"no-preference"}]}`
 	a.Call(sa, "Emulation.setEmulatedMedia", fmt.Sprintf(media, "dark"), nil)
 	b.Call(sb, "Emulation.setEmulatedMedia", fmt.Sprintf(media, "light"), nil)
 	shows(t, a, sa, "another client connects", "matchMedia('(prefers-color-scheme: dark)').matches", "true")

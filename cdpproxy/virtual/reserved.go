@@ -9,22 +9,25 @@ import (
 
 // reserved are the commands that belong to the debugger in the session that it shares.
 const reserved = `
-DOMDebugger: setBreakOnCSPViolation setDOMBreakpoint setEventListenerBreakpoint setInstrumentationBreakpoint setXHRBreakpoint
-Debugger: continueToLocation pause pauseOnAsyncCall removeBreakpoint restartFrame resume setBreakpoint setBreakpointByUrl
-Debugger: setBreakpointOnFunctionCall setInstrumentationBreakpoint setReturnValue setScriptSource setVariableValue stepInto stepOut stepOver
+DOMDebugger: setBreakOnCSPViolation setDOMBreakpoint setEventListenerBreakpoint setInstrumentationBreakpoint
+DOMDebugger: setXHRBreakpoint
+Debugger: continueToLocation pause pauseOnAsyncCall removeBreakpoint restartFrame resume
+Debugger: setBreakpoint setBreakpointByUrl setBreakpointOnFunctionCall setInstrumentationBreakpoint
+Debugger: setReturnValue setScriptSource setVariableValue stepInto stepOut stepOver
 EventBreakpoints: setInstrumentationBreakpoint`
 
 // withoutEffect are commands that succeed without effect: the debugger depends on what they
 // would change.
 const withoutEffect = `
 DOMDebugger: removeDOMBreakpoint removeEventListenerBreakpoint removeInstrumentationBreakpoint removeXHRBreakpoint
-Debugger: setAsyncCallStackDepth setBlackboxExecutionContexts setBlackboxPatterns setBlackboxedRanges setBreakpointsActive
-Debugger: setPauseOnExceptions setSkipAllPauses
+Debugger: setAsyncCallStackDepth setBlackboxExecutionContexts setBlackboxPatterns setBlackboxedRanges
+Debugger: setBreakpointsActive setPauseOnExceptions setSkipAllPauses
 EventBreakpoints: removeInstrumentationBreakpoint
 Network: setCacheDisabled
 Overlay: setPausedInDebuggerMessage
 Page: waitForDebugger
-Runtime: discardConsoleEntries runIfWaitingForDebugger setAsyncCallStackDepth setCustomObjectFormatterEnabled setMaxCallStackSizeToCapture
+Runtime: discardConsoleEntries runIfWaitingForDebugger setAsyncCallStackDepth
+Runtime: setCustomObjectFormatterEnabled setMaxCallStackSizeToCapture
 ServiceWorker: setForceUpdateOnPageLoad`
 
 // lasting are commands whose effect nothing resets before the session ends.

@@ -13,7 +13,9 @@ import (
 )
 
 // setsUp matches the commands to check: those that may leave state.
-var setsUp = regexp.MustCompile(`^(\w+\.(set|emulate|override|start|add|grant|configure|highlight|enable.|force|track|find|bind)|(Debugger|DOMDebugger)\.)`)
+var setsUp = regexp.MustCompile(
+	`^(\w+\.(set|emulate|override|start|add|grant|configure|highlight|enable.|force|track|find|bind)|` +
+		`(Debugger|DOMDebugger)\.)`)
 
 // endsSomething matches the commands that may end what other clients have begun.
 var endsSomething = regexp.MustCompile(`^\w+\.(stop|untrack|hide|reset|end$|clear\w*(Override|Markers))`)

@@ -125,11 +125,13 @@ func TestPrerendered(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/first":
-			fmt.Fprint(w, `<a id=go href=/second>go</a><script type=speculationrules>{"prerender":[{"urls":["/second"],"eagerness":"immediate"}]}</script>
+			fmt.Fprint(w, `<a id=go href=/second>go</a>
+<script type=speculationrules>{"prerender":[{"urls":["/second"],"eagerness":"immediate"}]}</script>
 <script>fetch('/prerendered').then(() => document.getElementById('go').click())</script>`)
 		case "/second":
 			fmt.Fprint(w,
-				`<script>if (document.prerendering) { fetch('/began', {method: 'POST'}); document.addEventListener('prerenderingchange', () => fetch('/activated', {method: 'POST'})) }</script>`)
+				`<script>if (document.prerendering) { fetch('/began', {method: 'POST'}); `+
+					`document.addEventListener('prerenderingchange', () => fetch('/activated', {method: 'POST'})) }</script>`)
 		case "/began":
 			close(prerendered)
 		case "/prerendered":
