@@ -6,7 +6,8 @@ function (numbers = []) {
     const r = e.$getClientRects()[0];
     if (!r || r.width < 1 || r.height < 1 || !isShown(e)) return false;
     const x = r.x + r.width / 2, y = r.y + r.height / 2;
-    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return window === window.top; // a picture of the whole page has it
+    // A picture of the whole page has it.
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return window === window.top;
     const hit = e.$getRootNode().$elementFromPoint(x, y);
     return !hit || hit.$contains(e) || e.$contains(hit) || hit.$closest("label")?.$control === e || !!e.$shadowRoot;
   };

@@ -137,7 +137,8 @@ function (binding) {
   function keyed(event) {
     const hit = first(event), { key } = event;
     touched = hit;
-    gesture = { key: true, hit, arrow: key.startsWith("Arrow") }; // in a group of radio buttons, an arrow clicks the next one
+    // In a group of radio buttons, an arrow clicks the next one.
+    gesture = { key: true, hit, arrow: key.startsWith("Arrow") };
     if (
       event.isComposing ||
       [

@@ -15,7 +15,7 @@ async function (elapsed, wait) {
       port2.postMessage(0);
     });
   const shows =
-    /^(display|visibility|contentVisibility|clip|clipPath|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i;
+    /^(display|visibility|contentVisibility|clip(Path)?|(min|max)?(height|width|blockSize|inlineSize)|(grid|flex).*)$/i;
   const short = document
     .getAnimations()
     .filter(

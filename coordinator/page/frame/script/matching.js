@@ -5,7 +5,8 @@ function (selector, hidden) {
   const unusable =
     'is neither a ref nor a selector: a ref is e5, a selector CSS, text=Save or role=button[name="Save"]';
   const unknown =
-    "is a locator that is not known here: a target is a ref as e5, CSS, text=Save, or getByRole('button', { name: 'Save' }), with exact";
+    "is a locator that is not known here: a target is a ref as e5, CSS, text=Save, " +
+    "or getByRole('button', { name: 'Save' }), with exact";
   const { shown } = library.visibility(),
     { squash } = library.naming();
   const own = /(?<!\\):(?:(?:has-text|text|text-is)\(|visible\b)/; // pseudo-classes of Playwright

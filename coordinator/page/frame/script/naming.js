@@ -8,26 +8,45 @@ function () {
   const squash = (s) => s.replace(/[\u0001-\u0004\u00ad\u200b]/g, "").replace(/\s+/g, " ").trim();
   const limit = (s, n) => (s.length > n ? s.slice(0, n) + "…" : s);
   const set = (s) => new Set(s.split(" "));
-  const skipped = set("SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP");
-  const actionable = set("button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab menuitem menuitemcheckbox menuitemradio treeitem option summary video audio canvas color date time datetime-local month week");
-  const namedByContent = set("button link heading checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary tooltip");
+  const skipped = set(
+    "SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE BASE PARAM SOURCE TRACK DATALIST COLGROUP COL BR WBR RP",
+  );
+  const actionable = set(
+    "button link textbox searchbox combobox listbox checkbox radio switch slider spinbutton tab " +
+      "menuitem menuitemcheckbox menuitemradio treeitem option summary video audio canvas " +
+      "color date time datetime-local month week",
+  );
+  const namedByContent = set(
+    "button link heading checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary " +
+      "tooltip",
+  );
   const tags = {
     BUTTON: "button", H1: "heading", H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading",
-    NAV: "navigation", MAIN: "main", ASIDE: "complementary", ARTICLE: "article", FORM: "form", SEARCH: "search", P: "paragraph",
-    UL: "list", OL: "list", MENU: "list", LI: "listitem", TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TFOOT: "rowgroup",
+    NAV: "navigation", MAIN: "main", ASIDE: "complementary", ARTICLE: "article", FORM: "form", SEARCH: "search",
+    P: "paragraph", UL: "list", OL: "list", MENU: "list", LI: "listitem",
+    TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TFOOT: "rowgroup",
     TR: "row", TD: "cell", HGROUP: "group", TEXTAREA: "textbox", OPTION: "option", FIELDSET: "group", DETAILS: "group",
     SUMMARY: "summary", DIALOG: "dialog", HR: "separator", PROGRESS: "progressbar", METER: "meter", OUTPUT: "status",
     FIGURE: "figure", BLOCKQUOTE: "blockquote", IFRAME: "iframe", FRAME: "iframe", VIDEO: "video", AUDIO: "audio",
-    DEL: "deletion", S: "deletion", INS: "insertion", DT: "term", DD: "definition", CANVAS: "canvas", OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
+    DEL: "deletion", S: "deletion", INS: "insertion", DT: "term", DD: "definition", CANVAS: "canvas",
+    OPTGROUP: "group", SVG: "img", svg: "img", MATH: "math", math: "math",
   };
   const inputs = {
-    button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio",
-    range: "slider", number: "spinbutton", search: "searchbox", color: "color",
+    button: "button", submit: "button", reset: "button", image: "button", file: "button",
+    checkbox: "checkbox", radio: "radio", range: "slider", number: "spinbutton", search: "searchbox", color: "color",
     date: "date", time: "time", "datetime-local": "datetime-local", month: "month", week: "week",
   };
 
   // The roles of WAI-ARIA; a page may make up others, before one of these or alone.
-  const roles = set("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox timer toolbar tooltip tree treegrid treeitem");
+  const roles = set(
+    "alert alertdialog application article banner blockquote button caption cell checkbox code columnheader combobox " +
+      "complementary contentinfo definition deletion dialog directory document emphasis feed figure form generic " +
+      "grid gridcell group heading image img insertion link list listbox listitem log main mark marquee math " +
+      "menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph " +
+      "presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator " +
+      "slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term " +
+      "textbox timer toolbar tooltip tree treegrid treeitem",
+  );
 
   // What a custom element says by its ElementInternals counts where no attribute does.
   const ownSemantics = memory.anySemantics ? (e) => memory.semantics.get(e) : () => undefined;
@@ -37,13 +56,15 @@ function () {
   // headsRow reports whether a cell is the head of its row: it says so, or data is beside it.
   function headsRow(e) {
     const scope = e.$getAttribute("scope")?.toLowerCase(), row = e.$parentElement;
-    return scope ? scope.startsWith("row") : row?.$parentElement?.$nodeName !== "THEAD" && [...row?.$children ?? []].some((c) => c.$nodeName === "TD");
+    if (scope) return scope.startsWith("row");
+    return row?.$parentElement?.$nodeName !== "THEAD" && [...row?.$children ?? []].some((c) => c.$nodeName === "TD");
   }
   function roleOf(e) {
     const given = e.$getAttribute("role");
     if (given) {
       const role = given.toLowerCase().split(/\s+/).find((r) => roles.has(r) || /^(doc|graphics)-/.test(r));
-      if (role && !(role === "none" || role === "presentation") ) return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
+      if (role && !(role === "none" || role === "presentation"))
+        return role === "image" ? "img" : role === "gridcell" ? "cell" : role;
       if (role && e.$tabIndex < 0) return "generic";
     }
     const own = ownSemantics(e)?.role;
@@ -52,14 +73,20 @@ function () {
       case "A": case "AREA": return e.$hasAttribute("href") ? "link" : "generic";
       case "a": return e.$href.baseVal ? "link" : "generic"; // in a drawing
       case "IMG": return e.$getAttribute("alt") === "" && !aria(e, "label") && !aria(e, "labelledby") ? "none" : "img";
-      case "INPUT": return e.$type === "hidden" ? "none" : e.$list && listed.test(e.$type) ? "combobox" : inputs[e.$type] ?? "textbox";
+      case "INPUT":
+        if (e.$type === "hidden") return "none";
+        return e.$list && listed.test(e.$type) ? "combobox" : inputs[e.$type] ?? "textbox";
       case "SELECT": return e.$multiple || e.$size > 1 ? "listbox" : "combobox";
-      case "SECTION": return e.$hasAttribute("aria-label") || e.$hasAttribute("aria-labelledby") || e.$hasAttribute("title") ? "region" : "generic";
+      case "SECTION":
+        return ["aria-label", "aria-labelledby", "title"].some((name) => e.$hasAttribute(name)) ? "region" : "generic";
       case "TH": return headsRow(e) ? "rowheader" : "columnheader";
       case "HEADER": return e.$closest(sections) ? "generic" : "banner";
       case "FOOTER": return e.$closest(sections) ? "generic" : "contentinfo";
     }
-    if (e.$isContentEditable && e.$nodeName !== "HTML" && (e.$nodeName === "BODY" || !e.$parentElement?.$isContentEditable)) return "textbox";
+    if (
+      e.$isContentEditable && e.$nodeName !== "HTML" &&
+      (e.$nodeName === "BODY" || !e.$parentElement?.$isContentEditable)
+    ) return "textbox";
     return tags[e.$nodeName] ?? "generic";
   }
 
@@ -84,10 +111,17 @@ function () {
   function selectorsOf(rules, parent) {
     return [...rules].flatMap((r) => {
       let selector = r.selectorText;
-      if (selector && parent) selector = selector.includes("&") ? selector.replaceAll("&", `:is(${parent})`) : `:is(${parent}) :is(${selector})`;
-      const inner = r.cssRules ?? r.styleSheet?.cssRules, found = inner?.length ? selectorsOf(inner, selector ?? parent) : [];
+      if (selector && parent)
+        selector = selector.includes("&")
+          ? selector.replaceAll("&", `:is(${parent})`)
+          : `:is(${parent}) :is(${selector})`;
+      const inner = r.cssRules ?? r.styleSheet?.cssRules;
+      const found = inner?.length ? selectorsOf(inner, selector ?? parent) : [];
       const of = selector ?? parent, content = of?.includes("::") && r.style?.content;
-      if (content && /::(before|after)/.test(of) && (/(attr|var)\(/.test(content) || wordy.test(content.match(strings) ?? ""))) {
+      if (
+        content && /::(before|after)/.test(of) &&
+        (/(attr|var)\(/.test(content) || wordy.test(content.match(strings) ?? ""))
+      ) {
         found.push(of.replace(/(^|[\s>+~,(])(?=::)/g, "$1*").replace(/::(before|after)/g, ""));
       }
       return found;
@@ -114,9 +148,12 @@ function () {
   }
   function generatedBy(e, pseudo) {
     const style = getComputedStyle(e, pseudo), { content } = style;
-    if (!content.includes('"') || /\bcounters?\(/.test(content) || style.display === "none" || style.visibility !== "visible" || style.opacity === "0" || isIcon(style)) return "";
-    const parts = content.match(strings), alternative = / \/ "/.test(content); // after a slash, for assistive technology
-    const s = (alternative ? parts.slice(-1) : parts).map((s) => s.slice(1, -1)).join("").replace(/\\([\da-f]{1,6}) ?|\\(.)/gi, (_, code, c) => c ?? String.fromCodePoint(parseInt(code, 16)));
+    if (!content.includes('"') || /\bcounters?\(/.test(content) || isIcon(style)) return "";
+    if (style.display === "none" || style.visibility !== "visible" || style.opacity === "0") return "";
+    // After a slash is the text for assistive technology.
+    const parts = content.match(strings), alternative = / \/ "/.test(content);
+    const s = (alternative ? parts.slice(-1) : parts).map((s) => s.slice(1, -1)).join("")
+      .replace(/\\([\da-f]{1,6}) ?|\\(.)/gi, (_, code, c) => c ?? String.fromCodePoint(parseInt(code, 16)));
     return !wordy.test(s) ? "" : style.display === "inline" ? s : ` ${s} `;
   }
   // isIcon reports whether a style is that of a font whose letters are pictures.
@@ -143,11 +180,13 @@ function () {
   // decorative reports whether what is hidden from assistive technology is nothing to read: an
   // icon, or what a text for assistive technology beside it stands for.
   const decorative = (e) => !/[\p{L}\p{N}]/u.test(e.$textContent) || isIcon(getComputedStyle(e)) ||
-    [e.$previousElementSibling, e.$nextElementSibling].some((c) => c?.$offsetHeight === 1 && c.$offsetWidth === 1 && c.$textContent.trim());
+    [e.$previousElementSibling, e.$nextElementSibling]
+      .some((c) => c?.$offsetHeight === 1 && c.$offsetWidth === 1 && c.$textContent.trim());
 
   // valueIn is what a control adds to the name that its text is a part of: its value, which
   // nobody sees of a password. Undefined: the element is no such control.
-  const numeric = /^(slider|spinbutton|scrollbar|progressbar|meter)$/, valueless = /^(checkbox|radio|hidden|password|file|color|image)$/;
+  const numeric = /^(slider|spinbutton|scrollbar|progressbar|meter)$/;
+  const valueless = /^(checkbox|radio|hidden|password|file|color|image)$/;
   function valueIn(e) {
     switch (e.$nodeName) {
       case "INPUT": return valueless.test(e.$type) ? "" : e.$value;
@@ -156,13 +195,18 @@ function () {
     }
     const role = e.$getAttribute("role") ?? "";
     if (numeric.test(role)) return aria(e, "valuetext") ?? aria(e, "valuenow") ?? "";
-    if (role === "listbox") return [...e.$querySelectorAll("[role=option][aria-selected=true]")].map((o) => textOf(o)).join(" ");
+    if (role === "listbox") {
+      const selected = e.$querySelectorAll("[role=option][aria-selected=true]");
+      return [...selected].map((o) => textOf(o)).join(" ");
+    }
   }
 
   // textOf is the text of an element, as the name of something (accname 1.2, 2F). What stands
   // apart has blanks around it, as an inline block has: only letters in a line make a word.
   const atoms = set("IMG svg math INPUT SELECT TEXTAREA PROGRESS METER VIDEO AUDIO CANVAS OBJECT IFRAME");
-  const apart = (e, { display }) => atoms.has(e.$nodeName) || !/^(inline|contents|ruby|math)$/.test(display) || /^(grid)?cell$|^(row|column)header$/.test(e.$getAttribute("role"));
+  const apart = (e, { display }) => atoms.has(e.$nodeName) ||
+    !/^(inline|contents|ruby|math)$/.test(display) ||
+    /^(grid)?cell$|^(row|column)header$/.test(e.$getAttribute("role"));
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
     const [before, after] = generated(n);
     let s = before;
@@ -173,7 +217,10 @@ function () {
         budget.left -= c.$nodeValue.length;
       } else if (c.$nodeName === "BR") {
         s += " ";
-      } else if (c.$nodeType === 1 && c !== skip && !skipped.has(c.$nodeName) && c.$nodeName !== "RT" && aria(c, "hidden") !== "true") {
+      } else if (
+        c.$nodeType === 1 && c !== skip && !skipped.has(c.$nodeName) && c.$nodeName !== "RT" &&
+        aria(c, "hidden") !== "true"
+      ) {
         const style = getComputedStyle(c);
         if (style.display === "none" || style.visibility !== "visible") continue;
         const inner = valueIn(c) ?? (ownText(c) || textOf(c, skip, budget) || c.$getAttribute("title") || "");
@@ -183,21 +230,27 @@ function () {
     return s + after;
   }
   // ownText names an element in place of its content.
-  const ownText = (e) => aria(e, "label")?.trim() || (e.$nodeName === "IMG" ? e.$alt : e.$nodeName === "svg" ? svgTitle(e) : e.$nodeName === "math" ? mathOf(e) : "");
+  const ownText = (e) => aria(e, "label")?.trim() || (
+    e.$nodeName === "IMG" ? e.$alt : e.$nodeName === "svg" ? svgTitle(e) : e.$nodeName === "math" ? mathOf(e) : ""
+  );
   const svgTitle = (e) => e.$querySelector(":scope > title")?.$textContent ?? "";
 
   function nameOf(e, role) {
     const by = aria(e, "labelledby");
     if (by) {
       const scope = e.$getRootNode();
-      const s = squash(by.split(/\s+/).map((id) => { const l = scope.$getElementById?.(id); return l ? aria(l, "label") || valueIn(l) || l.$alt || textOf(l) : ""; }).join(" "));
+      const s = squash(by.split(/\s+/).map((id) => {
+        const l = scope.$getElementById?.(id);
+        return l ? aria(l, "label") || valueIn(l) || l.$alt || textOf(l) : "";
+      }).join(" "));
       if (s) return s;
     }
     let s = squash(aria(e, "label") ?? "");
     if (s) return s;
     switch (e.$nodeName) {
       case "INPUT":
-        if (e.$type === "submit" || e.$type === "reset" || e.$type === "button") s = e.$hasAttribute("value") ? e.$value : { submit: "Submit", reset: "Reset", button: "" }[e.$type];
+        if (e.$type === "submit" || e.$type === "reset" || e.$type === "button")
+          s = e.$hasAttribute("value") ? e.$value : { submit: "Submit", reset: "Reset", button: "" }[e.$type];
         else if (e.$type === "image") s = e.$alt || e.$value || e.$getAttribute("title") || "Submit";
         break;
       case "OPTION": case "OPTGROUP": s = e.$label; break;
@@ -209,11 +262,16 @@ function () {
       default: if (e.$ownerSVGElement) s = svgTitle(e);
     }
     if (!s) s = labelsOf(e).filter(displayed).map((l) => aria(l, "label") || textOf(l, e)).join(" ");
-    if (!s && namedByContent.has(role)) s = textOf(e, role === "treeitem" ? e.$querySelector("[role=group]") : null); // without the items below it
+    if (!s && namedByContent.has(role)) {
+      const below = role === "treeitem" ? e.$querySelector("[role=group]") : null;
+      s = textOf(e, below); // without the items below it
+    }
     s = squash(s ?? "");
-    return s || squash(e.$getAttribute("title") ?? "") || squash(e.$getAttribute("placeholder") ?? aria(e, "placeholder") ?? "");
+    return s || squash(e.$getAttribute("title") ?? "") ||
+      squash(e.$getAttribute("placeholder") ?? aria(e, "placeholder") ?? "");
   }
-  const displayed = (e) => e.$checkVisibility({ visibilityProperty: true }) || getComputedStyle(e).display === "contents";
+  const displayed = (e) => e.$checkVisibility({ visibilityProperty: true }) ||
+    getComputedStyle(e).display === "contents";
   // wholeName is nameOf, and of a part of a table its text, which a snapshot shows as that.
   const tabular = set("cell row columnheader rowheader");
   const wholeName = (e, role) => nameOf(e, role) || (tabular.has(role) ? squash(textOf(e)) : "");
@@ -237,15 +295,20 @@ function () {
   // hint is what distinguishes one from another that has neither name nor text.
   function hintOf(e) {
     const icon = e.$querySelector("use")?.$getAttribute("href");
-    const found = [["id", e.$getAttribute("id")], ["name", e.$getAttribute("name")], ["testid", e.$getAttribute("data-testid")], ["icon", icon],
-      ["class", e.$firstElementChild?.$getAttribute("class")], ["class", e.$getAttribute("class")]].find(([, value]) => value && squash(value));
+    const found = [
+      ["id", e.$getAttribute("id")], ["name", e.$getAttribute("name")],
+      ["testid", e.$getAttribute("data-testid")], ["icon", icon],
+      ["class", e.$firstElementChild?.$getAttribute("class")], ["class", e.$getAttribute("class")],
+    ].find(([, value]) => value && squash(value));
     return found ? found[0] + "=" + limit(squash(found[1]), 40) : "";
   }
 
   // named is the role and name of what an action on an element acts on: of a part of a
   // button that is the button, of a label its control. Where it has no name its text counts,
   // and a hint where it has no text either.
-  const whole = set("button link checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary textbox");
+  const whole = set(
+    "button link checkbox radio switch tab option menuitem menuitemcheckbox menuitemradio treeitem summary textbox",
+  );
   const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
   const controlOf = (n) => (n.$nodeName === "LABEL" ? n.$control : null);
   function named(e) {
@@ -255,7 +318,8 @@ function () {
       if (n === e || roleOf(n) !== "treeitem" || /[\p{L}\p{N}]/u.test(e.$textContent)) e = controlOf(n) ?? n;
       break;
     }
-    const role = roleOf(e), name = limit(nameOf(e, role) || (actionable.has(role) ? "" : limit(squash(textOf(e)), 80)), MAX_NAME);
+    const role = roleOf(e);
+    const name = limit(nameOf(e, role) || (actionable.has(role) ? "" : limit(squash(textOf(e)), 80)), MAX_NAME);
     const password = e.$nodeName === "INPUT" && (e.$type === "password" || /-password/.test(e.$autocomplete));
     return { role, name, hint: name ? "" : hintOf(e), password };
   }
@@ -278,5 +342,8 @@ function () {
   const quote = (s) => `"${s.replace(/["\\]/g, "\\$&")}"`;
   const labelOf = ({ role, name }) => role + (name ? " " + quote(name) : "");
 
-  return { roles, MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf, decorative, apart, textOf, nameOf, wholeName, labelsOf, hintOf, quote, labelOf, named, identify };
+  return {
+    roles, MAX_NAME, squash, limit, set, skipped, actionable, namedByContent, aria, roleOf, flat, generated, mathOf,
+    decorative, apart, textOf, nameOf, wholeName, labelsOf, hintOf, quote, labelOf, named, identify,
+  };
 }

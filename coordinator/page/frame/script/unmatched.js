@@ -5,7 +5,8 @@ function (selector) {
   const hidden = library.matching(selector, true), [e, ...more] = hidden;
   if (typeof hidden !== "string" && e && !library.visibility().shown(e)) {
     const opener = library.opener(e), rest = more.length ? ` and ${more.length} more` : "";
-    return ` that is shown, only hidden: <${e.$localName}${e.$id ? ` id="${e.$id}"` : ""}> "${limit(squash(e.$textContent), 40)}"${rest}${opener ? `: ${opener} may show it` : ""}`;
+    const tag = `<${e.$localName}${e.$id ? ` id="${e.$id}"` : ""}>`, text = limit(squash(e.$textContent), 40);
+    return ` that is shown, only hidden: ${tag} "${text}"${rest}${opener ? `: ${opener} may show it` : ""}`;
   }
   if (!/^\p{L}[\p{L}\p{N} .,!?'’-]*$/u.test(selector)) return "";
   for (const how of ["text=", "label="]) {

@@ -124,7 +124,8 @@ function () {
   // unseen reports whether no user sees an element, or a text, that is shown: it is
   // transparent, has no size, or lies where nobody can scroll to.
   function unseen(n) {
-    let e = /^(INPUT|SELECT)$/.test(n.$nodeName) || n.$nodeType !== 1 ? up(n) : n; // a transparent control lies on what is drawn for it
+    // A transparent control lies on what is drawn for it.
+    let e = /^(INPUT|SELECT)$/.test(n.$nodeName) || n.$nodeType !== 1 ? up(n) : n;
     while (e && getComputedStyle(e).display === "contents") e = up(e);
     if (e && !e.$checkVisibility({ opacityProperty: true })) return true;
     const content = document.$createRange();

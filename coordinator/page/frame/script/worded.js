@@ -44,13 +44,15 @@ function (selector, { exact, pattern, hidden, every, among }) {
       (e) => squash(nameOf(e, roleOf(e))),
       squash(selector.slice(5)),
     );
-    return some.filter((e) => !some.some((outer) => outer !== e && outer.$contains(e))); // a picture in a button has the button's name
+    // A picture in a button has the button's name.
+    return some.filter((e) => !some.some((outer) => outer !== e && outer.$contains(e)));
   }
   const [, written, , name] =
     /^role=([a-z-]+)(?:\[name=(["']?)(.*)\2\])?$/s.exec(selector) ?? /^([a-z-]+)( )"(.*)"$/s.exec(selector) ?? [];
   if (!written) return null;
   const role = { gridcell: "cell", image: "img" }[written] ?? written;
-  const texts = ["cell", "columnheader", "rowheader", "row", "listitem"].includes(role); // a snapshot has no name of them
+  // A snapshot has no name of them.
+  const texts = ["cell", "columnheader", "rowheader", "row", "listitem"].includes(role);
   const some = all.filter((e) => roleOf(e) === role && counts(library.standIn.call(e, shown)));
   const of = (e) => squash(nameOf(e, role) || (hidden ? e.$textContent : texts ? visibleText(e, shown) : ""));
   if (pattern) return some.filter((e) => pattern.test(of(e)));

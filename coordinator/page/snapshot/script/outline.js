@@ -50,7 +50,8 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
   const { up, collapsed, displayed, shown: isShown, unseen } = library.visibility();
 
   const silent = set(
-    "generic none presentation group rowgroup paragraph form region article strong emphasis code deletion insertion subscript superscript figure blockquote term definition mark caption",
+    "generic none presentation group rowgroup paragraph form region article strong emphasis code " +
+      "deletion insertion subscript superscript figure blockquote term definition mark caption",
   );
 
   function valueOf(e, role) {
@@ -503,7 +504,8 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
   // to be seen (a styled checkbox), the label stands for it.
   function label(e, style) {
     const control = e.$control;
-    const others = childrenOf(e, style.cursor).filter((it) => it.role !== "text"); // links to what is agreed to, for example
+    // Links to what is agreed to, for example.
+    const others = childrenOf(e, style.cursor).filter((it) => it.role !== "text");
     if (seen(control)) return others;
     const role = roleOf(control);
     if (look) sight(control, role, e);

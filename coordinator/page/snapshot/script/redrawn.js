@@ -61,7 +61,8 @@ function () {
   }
 
   const controls =
-    "a,button,select,textarea,option,label,[role=button],[role=link],[role=menuitem],[role=tab],[role=checkbox],[role=switch],[contenteditable]";
+    "a,button,select,textarea,option,label,[role=button],[role=link],[role=menuitem]," +
+    "[role=tab],[role=checkbox],[role=switch],[contenteditable]";
   // tells reports whether an element itself makes clear what it is: a link with an address, or an
   // item with a text beside its controls. "Delete" alone could be for anything.
   function tells(e) {
@@ -71,7 +72,9 @@ function () {
   }
   // around is the text of an element apart from what lists hold and live regions report.
   const apart =
-    "ul,ol,dl,table,tbody,select,datalist,output,[aria-live],[role=list],[role=table],[role=grid],[role=treegrid],[role=rowgroup],[role=listbox],[role=tree],[role=feed],[role=log],[role=status],[role=alert]";
+    "ul,ol,dl,table,tbody,select,datalist,output,[aria-live],[role=list],[role=table]," +
+    "[role=grid],[role=treegrid],[role=rowgroup],[role=listbox]," +
+    "[role=tree],[role=feed],[role=log],[role=status],[role=alert]";
   function around(e) {
     if (e.$matches(apart)) return "";
     if (e.$nodeName === "IMG") return e.$getAttribute("alt") ?? "";

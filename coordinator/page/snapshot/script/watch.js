@@ -46,7 +46,8 @@ function () {
   }
 
   const live =
-    "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog],[aria-live]:not([aria-live=off]),dialog,output";
+    "[role=alert],[role=alertdialog],[role=status],[role=log],[role=dialog]," +
+    "[aria-live]:not([aria-live=off]),dialog,output";
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
   const toasts = ["toast", "snackbar", "notification", "flash"].map((s) => `,[class*=${s} i]`).join("");
   const isToast = (e) => toast.test(e.$getAttribute("class") ?? "");
