@@ -24,8 +24,11 @@ import (
 // commands: finding the target, the checks, and settling, all by events. Rounds of both
 // are interleaved. The goal is 5 ms.
 func BenchmarkOwnCost(b *testing.B) {
-	p, _ := pagetest.Open(b, `<!doctype html><style>button,input,select{display:block}</style><button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><input id=j><input id=c type=checkbox><p id=from>from</p><p id=to>to</p><ul id=l></ul>
-<script>for (let n=0;n<400;n++) l.insertAdjacentHTML('beforeend','<li><a href=#>Item</a> <button>Add</button></li>')</script>`)
+	p, _ := pagetest.Open(b, `<!doctype html><style>button,input,select{display:block}</style>
+<button id=b>Button</button><input id=i><select id=s><option>a<option>b</select><input id=j><input id=c type=checkbox>
+<p id=from>from</p><p id=to>to</p><ul id=l></ul>
+<script>for (let n=0;n<400;n++)
+  l.insertAdjacentHTML('beforeend','<li><a href=#>Item</a> <button>Add</button></li>')</script>`)
 	text := pagetest.Snapshot(b, p)
 	button, field := pagetest.Ref(b, text, `"Button"`), pagetest.Ref(b, text, "textbox")
 	ctx := b.Context()
@@ -161,7 +164,8 @@ type point struct{ x, y float64 }
 func pointOf(b *testing.B, p *page.Page, target string) point {
 	b.Helper()
 	var at [2]float64
-	text, _, err := p.Evaluate(b.Context(), "(e) => { e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }", target, page.Bounds{})
+	text, _, err := p.Evaluate(b.Context(), "(e) => { e.scrollIntoView({block: 'center'}); "+
+		"const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }", target, page.Bounds{})
 	if err == nil {
 		err = json.Unmarshal(text, &at)
 	}

@@ -15,7 +15,8 @@ import (
 
 func TestDialogs(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button id=a onclick="r=confirm('Sure?')">ask</button><button id=two onclick="alert(1);alert(2)">two</button><button id=pr onclick="r=prompt('Name?','Bob')">prompt</button>`)
+	p, _ := pagetest.Open(t, `<!doctype html><button id=a onclick="r=confirm('Sure?')">ask</button>
+<button id=two onclick="alert(1);alert(2)">two</button><button id=pr onclick="r=prompt('Name?','Bob')">prompt</button>`)
 	c, err := p.Act(t.Context(), p.Input().Click("#a", input.ClickOptions{}))
 	if err != nil || c.Dialog == nil || c.Dialog.Type != "confirm" || c.Dialog.Message != "Sure?" {
 		t.Fatalf("a click that opens a dialog: %+v %v", c, err)
@@ -45,8 +46,8 @@ func TestDialogs(t *testing.T) {
 		t.Errorf("dismissing: %+v %v", c, err)
 	}
 	// A dialog that opens during a call ends the call with an error at once.
-	if v, c, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", "", page.Bounds{}); err != nil || v != nil ||
-		c.Dialog == nil || c.Dialog.Message != "now" {
+	v, c, err := p.Evaluate(t.Context(), "() => { alert('now'); return 1 }", "", page.Bounds{})
+	if err != nil || v != nil || c.Dialog == nil || c.Dialog.Message != "now" {
 		t.Errorf("evaluate that opens a dialog: %s %+v %v", v, c, err)
 	}
 	// A connection that attaches now is not blocked, and works once the dialog is closed.
@@ -68,7 +69,8 @@ func TestDialogsOnUnload(t *testing.T) {
 	t.Parallel()
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>%s</title><input id=i><a id=link href="/link">link</a>
-<script>if (location.pathname === '/') addEventListener('beforeunload', e => { if (i.value) e.preventDefault() })</script>`, r.URL.Path)
+<script>if (location.pathname === '/')
+  addEventListener('beforeunload', e => { if (i.value) e.preventDefault() })</script>`, r.URL.Path)
 	}))
 	ctx := t.Context()
 	for _, leave := range []struct {
@@ -114,7 +116,8 @@ func TestDialogsOnUnload(t *testing.T) {
 // A page with a beforeunload dialog stays, and the result has its title.
 func TestNavigateAtDialog(t *testing.T) {
 	t.Parallel()
-	p, url := pagetest.Open(t, "<title>unsaved</title><input id=i><script>onbeforeunload = (e) => e.preventDefault()</script>")
+	p, url := pagetest.Open(t, "<title>unsaved</title><input id=i>"+
+		"<script>onbeforeunload = (e) => e.preventDefault()</script>")
 	pagetest.Act(t, p, p.Input().Type("#i", "x", input.TypeOptions{}))
 	c, err := p.Navigate(t.Context(), url+"/other")
 	if err != nil || c.Dialog == nil || c.Title != "unsaved" || c.URL != url+"/" {
@@ -140,18 +143,28 @@ func TestNavigateAtDialog(t *testing.T) {
 // in the middle of it. Such an action is never reported as done.
 func TestDialogBeforeTheActionIsDone(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button id=under>Under</button><div style="position:fixed;inset:0 0 auto 0;height:40px">Over</div>
-<p style="margin-top:60px"><input id=fixed readonly><input id=first><input id=second disabled><select id=s><option>a</select><span id=grip>grip</span>
-<input id=slow oninput="if (this.value.length === 3) alert('three')"><button id=done onclick="alert('mine')">Done</button>
-<script>var clicks = 0; under.onclick = () => clicks++; const late = () => setTimeout(() => alert('late'), 100)</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<button id=under>Under</button><div style="position:fixed;inset:0 0 auto 0;height:40px">Over</div>
+<p style="margin-top:60px"><input id=fixed readonly><input id=first><input id=second disabled>
+<select id=s><option>a</select><span id=grip>grip</span>
+<input id=slow oninput="if (this.value.length === 3) alert('three')">
+<button id=done onclick="alert('mine')">Done</button>
+<script>var clicks = 0; under.onclick = () => clicks++;
+const late = () => setTimeout(() => alert('late'), 100)</script>`)
 	ctx := t.Context()
 	for name, test := range map[string]struct {
 		do   func() (page.Change, error)
 		done string
 	}{
-		"nothing there to click": {func() (page.Change, error) { return p.Act(ctx, p.Input().Click("#none", input.ClickOptions{})) }, "nothing was done"},
-		"covered":                {func() (page.Change, error) { return p.Act(ctx, p.Input().Click("#under", input.ClickOptions{})) }, "nothing was done"},
-		"read-only":              {func() (page.Change, error) { return p.Act(ctx, p.Input().Type("#fixed", "x", input.TypeOptions{})) }, "nothing was done"},
+		"nothing there to click": {func() (page.Change, error) {
+			return p.Act(ctx, p.Input().Click("#none", input.ClickOptions{}))
+		}, "nothing was done"},
+		"covered": {func() (page.Change, error) {
+			return p.Act(ctx, p.Input().Click("#under", input.ClickOptions{}))
+		}, "nothing was done"},
+		"read-only": {func() (page.Change, error) {
+			return p.Act(ctx, p.Input().Type("#fixed", "x", input.TypeOptions{}))
+		}, "nothing was done"},
 		"an option": {func() (page.Change, error) { return p.Act(ctx, p.Input().SelectOption("#none", "a")) },
 			"nothing was done"},
 		"a drag to nowhere": {func() (page.Change, error) { return p.Act(ctx, p.Input().Drag("#grip", "#none")) },

@@ -17,8 +17,10 @@ import (
 // the errors of another action.
 func TestErrorsOfAsyncHandlers(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button id=throws onclick="(async () => { await 0; throw new Error('in between') })()">Throw</button>
-<button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button><button id=late onclick="setTimeout(() => { throw new Error('late') }, 50)">Late</button>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<button id=throws onclick="(async () => { await 0; throw new Error('in between') })()">Throw</button>
+<button id=rejects onclick="Promise.reject(new Error('rejected'))">Reject</button>
+<button id=late onclick="setTimeout(() => { throw new Error('late') }, 50)">Late</button>
 <button id=logs onclick="setTimeout(() => console.error('logged'))">Log</button><button id=fine>Fine</button>`)
 	for i, test := range []struct{ target, want string }{
 		{"#throws", "in between"}, {"#rejects", "rejected"}, {"#late", "late"}, {"#logs", "logged"},
@@ -72,7 +74,8 @@ func TestLateFailures(t *testing.T) {
 	hold := make(chan struct{})
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
-			fmt.Fprint(w, `<!doctype html><button id=slow onclick="fetch('/slow').then(() => null.x)">Slow</button><button id=bad onclick="fetch('/bad')">Bad</button>`)
+			fmt.Fprint(w, `<!doctype html><button id=slow onclick="fetch('/slow').then(() => null.x)">Slow</button>
+<button id=bad onclick="fetch('/bad')">Bad</button>`)
 			return
 		}
 		if r.URL.Path == "/slow" {
@@ -155,12 +158,16 @@ func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it
 // coloured one delays no answer.
 func TestAnimatedParts(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><style>.part{overflow:hidden} #max{max-height:0;transition:max-height .3s} .on #max{max-height:99px}
-#grid{display:grid;grid-template-rows:0fr;transition:grid-template-rows .3s} #grid p{min-height:0;overflow:hidden;margin:0} .on #grid{grid-template-rows:1fr}
+	p, _ := pagetest.Open(t, `<!doctype html>
+<style>.part{overflow:hidden} #max{max-height:0;transition:max-height .3s} .on #max{max-height:99px}
+#grid{display:grid;grid-template-rows:0fr;transition:grid-template-rows .3s}
+#grid p{min-height:0;overflow:hidden;margin:0} .on #grid{grid-template-rows:1fr}
 #seen{visibility:hidden;transition:visibility 0s .25s} .on #seen{visibility:visible}
 #frames{height:0} .on #frames{height:20px;animation:open .3s} @keyframes open{from{height:0}}
-@keyframes ever{from{width:9px}} #ever{animation:ever .2s infinite} #long{width:9px;transition:width 9s} .on #long{width:99px} #quiet{transition:color .9s} .on #quiet{color:red}</style>
-<button id=b onclick="document.body.classList.toggle('on')">Toggle</button><div id=max class=part>Height</div><div id=grid><p>Rows</p></div><div id=seen>Visible</div><div id=frames class=part>Frames</div>
+@keyframes ever{from{width:9px}} #ever{animation:ever .2s infinite}
+#long{width:9px;transition:width 9s} .on #long{width:99px} #quiet{transition:color .9s} .on #quiet{color:red}</style>
+<button id=b onclick="document.body.classList.toggle('on')">Toggle</button><div id=max class=part>Height</div>
+<div id=grid><p>Rows</p></div><div id=seen>Visible</div><div id=frames class=part>Frames</div>
 <div id=ever></div><div id=long></div><button id=quiet onclick="document.body.classList.toggle('on')">Quiet</button>`)
 	pagetest.Snapshot(t, p)
 	toggle := func(target string) string {
@@ -186,16 +193,21 @@ func TestPartsThatAreAnimatedLate(t *testing.T) {
 		if r.URL.Path == "/rows" {
 			time.Sleep(150 * time.Millisecond) // half of the first animation
 		}
-		fmt.Fprint(w, `<!doctype html><style>p{overflow:hidden;animation:open .3s} @keyframes open{from{height:0}to{height:20px}}</style>
-<button id=load onclick="load.insertAdjacentHTML('afterend', '<p>Loading</p>'); fetch('/rows').then(() => load.insertAdjacentHTML('afterend', '<p>Rows</p>'))">Load</button>
-<a id=next href=/next>Next</a><script>if (location.pathname === "/next") onload = () => document.body.insertAdjacentHTML("beforeend", "<p>Panel</p>")</script>`)
+		fmt.Fprint(w, `<!doctype html>
+<style>p{overflow:hidden;animation:open .3s} @keyframes open{from{height:0}to{height:20px}}</style>
+<button id=load onclick="load.insertAdjacentHTML('afterend', '<p>Loading</p>');
+  fetch('/rows').then(() => load.insertAdjacentHTML('afterend', '<p>Rows</p>'))">Load</button>
+<a id=next href=/next>Next</a>
+<script>if (location.pathname === "/next")
+  onload = () => document.body.insertAdjacentHTML("beforeend", "<p>Panel</p>")</script>`)
 	}))
 	for target, parts := range map[string]int{"#load": 2, "#next": 1} {
 		// A busy machine has several tries: what is waited for takes half a second there.
 		must.Await(t, "the end of the animations after a click on "+target, func() bool {
 			pagetest.Navigate(t, p, url)
 			pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
-			return pagetest.Evaluate(t, p, "[document.querySelectorAll('p').length, document.getAnimations().length]") == fmt.Sprintf("[%d,0]", parts)
+			counts := "[document.querySelectorAll('p').length, document.getAnimations().length]"
+			return pagetest.Evaluate(t, p, counts) == fmt.Sprintf("[%d,0]", parts)
 		})
 	}
 }

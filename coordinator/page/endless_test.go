@@ -49,7 +49,8 @@ func TestEndlessScripts(t *testing.T) {
 	})
 	t.Run("an expression to wait for", func(t *testing.T) {
 		p := pagetest.NewPage(t, connectFor(t, 6*time.Second))
-		_, err := p.WaitFor(t.Context(), page.WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"})
+		_, err := p.WaitFor(t.Context(),
+			page.WaitOptions{Expression: "async () => { await new Promise((r) => setTimeout(r)); for (;;); }"})
 		expectStopped(t, p, err)
 	})
 	t.Run("a promise", func(t *testing.T) {
@@ -96,7 +97,8 @@ func TestEndlessScriptBehindADialog(t *testing.T) {
 	t.Parallel()
 	p := pagetest.NewPage(t, connectFor(t, 3*time.Second))
 	for _, target := range []string{"", "body"} {
-		if _, c, err := p.Evaluate(t.Context(), "() => { alert('?'); for (;;); }", target, page.Bounds{}); err != nil || c.Dialog == nil {
+		_, c, err := p.Evaluate(t.Context(), "() => { alert('?'); for (;;); }", target, page.Bounds{})
+		if err != nil || c.Dialog == nil {
 			t.Fatalf("%+v %v", c, err)
 		}
 		if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
@@ -119,14 +121,16 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Evaluate(t, p, "(setTimeout(() => { const end = Date.now() + 4500; while (Date.now() < end); ended = true }), 1)")
+	pagetest.Evaluate(t, p, "(setTimeout(() => { const end = Date.now() + 4500; "+
+		"while (Date.now() < end); ended = true }), 1)")
 	var hung *page.HungError
 	if _, _, err := short.Evaluate(t.Context(), "() => 1", "", page.Bounds{}); !errors.As(err, &hung) {
 		t.Errorf("while the page is busy: %v", err)
 	}
 	pagetest.Expect(t, p, "ended", "true")
 
-	if _, c, err := short.Evaluate(t.Context(), "async () => { await 0; alert('?'); answered = true }", "", page.Bounds{}); err != nil ||
+	if _, c, err := short.Evaluate(t.Context(), "async () => { "+
+		"await 0; alert('?'); answered = true }", "", page.Bounds{}); err != nil ||
 		c.Dialog == nil {
 		t.Fatalf("%+v %v", c, err)
 	}
@@ -160,7 +164,8 @@ func TestScriptsOfOthersAreNotStopped(t *testing.T) {
 	paused := s.Listen("Debugger.paused")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-paused.C(); cancel() }()
-	if _, _, err := short.Evaluate(ctx, "() => { debugger; for (let i = 0; i < 1e6; i++); resumed = true }", "", page.Bounds{}); err == nil {
+	if _, _, err := short.Evaluate(ctx, "() => { "+
+		"debugger; for (let i = 0; i < 1e6; i++); resumed = true }", "", page.Bounds{}); err == nil {
 		t.Error("a call that was cancelled while the page was paused has ended well")
 	}
 	time.Sleep(limit * 5 / 4) // nothing may happen
@@ -182,7 +187,8 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); console.log('it loops'); for (;;); }", "", page.Bounds{})
+		_, _, err := q.Evaluate(ctx, "async () => { await new Promise((r) => setTimeout(r)); "+
+			"console.log('it loops'); for (;;); }", "", page.Bounds{})
 		ended <- err
 	}()
 	must.Await(t, "the script begins", func() bool { return len(p.History().Console.Messages("debug")) > 0 })
@@ -198,7 +204,8 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 	if q, err = b.Page(t.Context(), p.ID()); err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 5000; while (Date.now() < end); ended = true })")
+	pagetest.Evaluate(t, p, "void setTimeout(() => { const end = Date.now() + 5000; "+
+		"while (Date.now() < end); ended = true })")
 	free := make(chan struct{})
 	go func() { _, _, _ = p.Evaluate(t.Context(), "ended", "", page.Bounds{}); close(free) }()
 	ctx, cancel = context.WithCancel(t.Context())

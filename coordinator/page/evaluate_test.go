@@ -17,7 +17,8 @@ func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-x'")
-		fmt.Fprint(w, `<!doctype html><title>Tight</title><button id=b>Öl "x"</button><script nonce=x>own = 7; Array.prototype.map = null; Element.prototype.querySelector = null</script>`)
+		fmt.Fprint(w, `<!doctype html><title>Tight</title><button id=b>Öl "x"</button>
+<script nonce=x>own = 7; Array.prototype.map = null; Element.prototype.querySelector = null</script>`)
 	}))
 	for _, test := range []struct{ script, target, want string }{
 		{"() => document.title", "", `"Tight"`},
@@ -63,7 +64,8 @@ func TestEvaluate(t *testing.T) {
 // The result of a script is JSON, or JavaScript's own text for values that JSON lacks.
 func TestEvaluateValues(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><title>values</title><p id=p class=c>Some <b>text</b></p><iframe id=f src="data:text/html,x"></iframe>
+	p, _ := pagetest.Open(t, `<!doctype html>
+<title>values</title><p id=p class=c>Some <b>text</b></p><iframe id=f src="data:text/html,x"></iframe>
 <script>Array.prototype.toJSON = Object.prototype.own = undefined; delete Object.prototype.own</script>`)
 	for _, test := range []struct{ script, want string }{
 		{"new Date(0)", `"1970-01-01T00:00:00.000Z"`},
@@ -82,7 +84,8 @@ func TestEvaluateValues(t *testing.T) {
 		{"window", `"[Window]"`},
 		{"[f.contentWindow]", `["[Window]"]`},
 		{"Symbol('x')", `"Symbol(x)"`},
-		{"[10n, -0, NaN, Infinity, undefined, null, true, /a/g, () => 1]", `["10n",0,"NaN","Infinity",null,null,true,"/a/g",null]`},
+		{"[10n, -0, NaN, Infinity, undefined, null, true, /a/g, () => 1]",
+			`["10n",0,"NaN","Infinity",null,null,true,"/a/g",null]`},
 		{"({u: undefined, f() {}, 'ä\"': 'ö\\n'})", `{"ä\"":"ö\n"}`},
 		{"new Uint8Array([1, 2])", "[1,2]"},
 		{"new DOMRect(1, 2, 3, 4)", `{"x":1,"y":2,"width":3,"height":4,"top":2,"right":4,"bottom":6,"left":1}`},
@@ -95,7 +98,8 @@ func TestEvaluateValues(t *testing.T) {
 	} {
 		pagetest.Expect(t, p, test.script, test.want)
 	}
-	if got := pagetest.Evaluate(t, p, "new File(['abc'], 'a.txt')"); !strings.Contains(got, `"name":"a.txt"`) || !strings.Contains(got, `"size":3`) {
+	if got := pagetest.Evaluate(t, p, "new File(['abc'], 'a.txt')"); !strings.Contains(got, `"name":"a.txt"`) ||
+		!strings.Contains(got, `"size":3`) {
 		t.Errorf("a file: %s", got)
 	}
 	deep := pagetest.Evaluate(t, p, "(() => { let a = {}; for (let i = 0; i < 5000; i++) a = {a, b: a}; return a })()")
@@ -124,7 +128,8 @@ func TestEvaluateChanges(t *testing.T) { // alone in the browser, because it cou
 			t.Errorf("%s: %s %+v %v", test.script, v, c, err)
 		}
 	}
-	v, c, err := p.Evaluate(t.Context(), "() => { console.error('oh'); window.open('/popup'); return {a: 1} }", "", page.Bounds{})
+	v, c, err := p.Evaluate(t.Context(), "() => { console.error('oh'); "+
+		"window.open('/popup'); return {a: 1} }", "", page.Bounds{})
 	if err != nil || string(v) != `{"a":1}` || len(c.Tabs.Open) != 1 || len(c.Console) != 1 || c.Navigated {
 		t.Errorf("a tab and an error: %s %+v %v", v, c, err)
 	}
@@ -144,19 +149,23 @@ func TestEvaluateBody(t *testing.T) {
 		{"[1].map(function (n) { return n })", "", "[1]"},
 		{"element.className.replace(/c/, function () { return 'd' })", "#p", `"d"`},
 	} {
-		if got, _, err := p.Evaluate(t.Context(), test.script, test.target, page.Bounds{}); err != nil || string(got) != test.want {
+		got, _, err := p.Evaluate(t.Context(), test.script, test.target, page.Bounds{})
+		if err != nil || string(got) != test.want {
 			t.Errorf("%s: %s %v", test.script, got, err)
 		}
 	}
 	// A script that has run is not run again.
-	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", "", page.Bounds{}); err == nil || pagetest.Evaluate(t, p, "runs") != "11" {
+	if _, _, err := p.Evaluate(t.Context(), "runs = 10; runs++; eval('return')", "", page.Bounds{}); err == nil ||
+		pagetest.Evaluate(t, p, "runs") != "11" {
 		t.Errorf("%v, %s runs", err, pagetest.Evaluate(t, p, "runs"))
 	}
 	var target *frame.TargetError
-	if _, err := p.Act(t.Context(), p.Input().Type("button", "x", input.TypeOptions{})); !errors.As(err, &target) || !strings.Contains(err.Error(), "is a <button>, which takes no text") {
+	if _, err := p.Act(t.Context(), p.Input().Type("button", "x", input.TypeOptions{})); !errors.As(err, &target) ||
+		!strings.Contains(err.Error(), "is a <button>, which takes no text") {
 		t.Errorf("typing into a button: %v", err)
 	}
-	if _, err := p.Emulate(t.Context(), emulation.Settings{Viewport: &emulation.Viewport{Width: 99999, Height: 10}}); err == nil || !strings.Contains(err.Error(), "10000") {
+	tooWide := emulation.Settings{Viewport: &emulation.Viewport{Width: 99999, Height: 10}}
+	if _, err := p.Emulate(t.Context(), tooWide); err == nil || !strings.Contains(err.Error(), "10000") {
 		t.Errorf("%v", err)
 	}
 }

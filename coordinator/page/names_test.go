@@ -159,7 +159,8 @@ var unnamed = map[string]bool{
 
 // roleInOurWords is the role of ARIA, or our own, for one of the browser's.
 func roleInOurWords(role, inputType string) string {
-	if role == "DateTime" && (inputType == "month" || inputType == "week" || inputType == "datetime-local") { // it tells them apart no further
+	// It tells them apart no further.
+	if role == "DateTime" && (inputType == "month" || inputType == "week" || inputType == "datetime-local") {
 		return inputType
 	}
 	if ours, ok := axRoles[role]; ok {

@@ -157,7 +157,8 @@ func TestTitleOfWhatWasOpened(t *testing.T) {
 			`<script>onload = () => document.title = 'by onload'</script>`,
 		"/parsed": `<!doctype html><title>before</title>` + long +
 			`<script>document.addEventListener('DOMContentLoaded', () => document.title = 'by ready')</script>`,
-		"/push": `<!doctype html><title>before</title>` + long + `<button onclick="history.pushState(0, '', '/pushed'); document.title = 'pushed'">Push</button>`,
+		"/push": `<!doctype html><title>before</title>` + long +
+			`<button onclick="history.pushState(0, '', '/pushed'); document.title = 'pushed'">Push</button>`,
 	}
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, bodies[r.URL.Path])

@@ -94,7 +94,8 @@ func TestUnsent(t *testing.T) {
 func TestServerThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	p, url := pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{CallTimeout: 5 * time.Second, NavigateTimeout: 5 * time.Second}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	hasty := pagetest.ConnectWith(t, &page.Options{CallTimeout: 5 * time.Second, NavigateTimeout: 5 * time.Second})
+	p, url := pagetest.ServeIn(t, hasty, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/never" {
 			select {
 			case <-release:
@@ -149,12 +150,14 @@ func TestPageAndBrowserThatGo(t *testing.T) {
 	b := pagetest.Connect(t)
 	p := pagetest.NewPage(t, b)
 	go func() { _ = b.ClosePage(t.Context(), p.ID()) }()
-	if v, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{}); !errors.Is(err, page.ErrPageClosed) {
+	v, _, err := p.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{})
+	if !errors.Is(err, page.ErrPageClosed) {
 		t.Errorf("evaluate on a page that is closed: %v %s", err, v)
 	}
 	q := pagetest.NewPage(t, b)
 	go func() { _ = b.Close() }()
-	if _, _, err := q.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{}); !errors.Is(err, page.ErrBrowserGone) {
+	_, _, err = q.Evaluate(t.Context(), "new Promise(() => {})", "", page.Bounds{})
+	if !errors.Is(err, page.ErrBrowserGone) {
 		t.Errorf("evaluate while the connection ends: %v", err)
 	}
 	if _, err := q.Reader().Snapshot(t.Context(), snapshot.Options{}); !errors.Is(err, page.ErrBrowserGone) {
@@ -164,7 +167,8 @@ func TestPageAndBrowserThatGo(t *testing.T) {
 
 func TestPausedInDebugger(t *testing.T) {
 	t.Parallel()
-	p, url := pagetest.Open(t, `<!doctype html><button id=b onclick="stop()">b</button><script>function stop(){ debugger; done=true }; done=false</script>`)
+	p, url := pagetest.Open(t, `<!doctype html><button id=b onclick="stop()">b</button>`+
+		`<script>function stop(){ debugger; done=true }; done=false</script>`)
 	other := pagetest.Attach(t, p)
 	s := other.Session()
 	paused := s.Listen("Debugger.paused", "Debugger.resumed")

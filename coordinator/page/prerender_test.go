@@ -39,8 +39,11 @@ func TestPrerenderedDocument(t *testing.T) { // alone in the browser, because it
 <script type=speculationrules>{"prerender":[{"urls":["/second"],"eagerness":"immediate"}]}</script>
 <script>fetch('/prerendered').then(() => sessionStorage.went ||= (document.getElementById('go').click(), 1))</script>`)
 		case "/second":
-			fmt.Fprint(w, `<title>second</title><button onclick="this.textContent='Pressed'">Press</button><iframe src=/inner?second></iframe><a href=/forbidden>forbidden</a>
-<script>if (document.prerendering) { fetch('/began', {method: 'POST'}); document.addEventListener('prerenderingchange', () => fetch('/activated', {method: 'POST'})) }</script>`)
+			fmt.Fprint(w, `<title>second</title><button onclick="this.textContent='Pressed'">Press</button>
+<iframe src=/inner?second></iframe><a href=/forbidden>forbidden</a>
+<script>if (document.prerendering) {
+  fetch('/began', {method: 'POST'});
+  document.addEventListener('prerenderingchange', () => fetch('/activated', {method: 'POST'})) }</script>`)
 		case "/began":
 			began()
 		case "/prerendered":

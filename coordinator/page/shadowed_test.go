@@ -44,9 +44,16 @@ func TestShadowedProperties(t *testing.T) {
 
 // shadowable lists the names of properties of forms, of other elements and of the document, and
 // those of our scripts.
-const shadowable = `[...new Set([HTMLDocument, HTMLFormElement, HTMLElement, Element, Node, EventTarget, ShadowRoot, SVGElement, HTMLInputElement, HTMLSelectElement, HTMLLabelElement, HTMLAnchorElement, HTMLImageElement, HTMLTableElement, HTMLTableCellElement]
-	.flatMap((of) => { const all = []; for (let p = of.prototype; p; p = Object.getPrototypeOf(p)) all.push(...Object.getOwnPropertyNames(p)); return all; })
-	.concat("library memory enter $ numbers elements watch generation closedRoots asked called given suspects lists waits steady missed watched owner".split(" ")))]`
+const shadowable = `[...new Set([HTMLDocument, HTMLFormElement, HTMLElement, Element, Node, EventTarget, ShadowRoot,
+	SVGElement, HTMLInputElement, HTMLSelectElement, HTMLLabelElement, HTMLAnchorElement, HTMLImageElement,
+	HTMLTableElement, HTMLTableCellElement]
+	.flatMap((of) => {
+		const all = [];
+		for (let p = of.prototype; p; p = Object.getPrototypeOf(p)) all.push(...Object.getOwnPropertyNames(p));
+		return all;
+	})
+	.concat(("library memory enter $ numbers elements watch generation closedRoots asked called given suspects lists " +
+		"waits steady missed watched owner").split(" ")))]`
 
 // useForm reads a page whose form, images and ids have these names, and acts on it. It returns
 // what each step gives.
@@ -60,13 +67,16 @@ func useForm(t *testing.T, names []string) map[string]string {
 	p, _ := pagetest.Open(t, `<!doctype html><title>Shop</title>
 <style>#more { display: none } form { display: block }</style><main><h1>Order</h1>
 <form aria-label=Order tabindex=0 onsubmit="return false" class=card title=Sale data-testid=form>`+fields.String()+`
-<h2>Items</h2><label>Name <input></label><label>Size <select><option>S<option>M</select></label><label><input type=checkbox> Gift</label>
+<h2>Items</h2><label>Name <input></label>
+<label>Size <select><option>S<option>M</select></label><label><input type=checkbox> Gift</label>
 <ul><li>One <button type=button>Buy one</button></li><li>Two <button type=button>Buy two</button></li></ul>
 <table><tr><th>A<th>B<tr><td>1<td>2</table><details><summary>More</summary><p>Hidden part</p></details>
 <a href=#there>Link</a><p class=status role=status></p><div contenteditable aria-label=Editor>Text</div><x-box></x-box>
 <button type=button draggable=true>Drag me</button></form></main>`+others.String()+`
-<script>{ const find = (s) => Document.prototype.querySelectorAll.call(document, s), on = EventTarget.prototype.addEventListener;
-for (const b of find("button")) on.call(b, "click", () => { find("[role=status]")[0].textContent += b.textContent + ". "; });
+<script>{ const find = (s) => Document.prototype.querySelectorAll.call(document, s),
+  on = EventTarget.prototype.addEventListener;
+for (const b of find("button")) on.call(b, "click", () => {
+  find("[role=status]")[0].textContent += b.textContent + ". "; });
 find("x-box")[0].attachShadow({ mode: "open" }).innerHTML = "<button type=button>Inner</button>"; }</script>`)
 	steps, ctx := map[string]string{}, t.Context()
 	note := func(step string, value any, err error) { steps[step] = fmt.Sprintf("%v %v", value, err) }
@@ -131,8 +141,17 @@ func TestScriptsReadTheDOMUnderSymbols(t *testing.T) {
 	p, _ := pagetest.Open(t, "<!doctype html>")
 	var names []string
 	// Other objects in our scripts have properties of these names too.
-	const common = "name|title|text|hidden|attributes|parts|part|contains|append|prepend|before|after|remove|role|style|length|normalize|close|open|closed|hint|scroll|title|toString|constructor|click|children|method|target|all|find|look|cursor|focus|animate|elements|links|forms|action|submit|reset|write|links|plugins|location|URL|domain|cookie|dir|id|lang|slot|hash|origin|host|search|protocol|pathname|href|from|select|toggle|when|inert|evaluate|scrollBy|timeline|body"
-	if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, `[...new Set([HTMLDocument, HTMLFormElement].flatMap((of) => { const all = []; for (let p = of.prototype; p !== Object.prototype; p = Object.getPrototypeOf(p)) all.push(...Object.getOwnPropertyNames(p)); return all; }))]`)), &names); err != nil {
+	const common = "name|title|text|hidden|attributes|parts|part|contains|append|prepend|before|after|remove|role|" +
+		"style|length|normalize|close|open|closed|hint|scroll|title|toString|constructor|click|children|method|target|" +
+		"all|find|look|cursor|focus|animate|elements|links|forms|action|submit|reset|write|links|plugins|location|" +
+		"URL|domain|cookie|dir|id|lang|slot|hash|origin|host|search|protocol|pathname|href|from|select|toggle|when|" +
+		"inert|evaluate|scrollBy|timeline|body"
+	found := pagetest.Evaluate(t, p, `[...new Set([HTMLDocument, HTMLFormElement].flatMap((of) => {
+		const all = [];
+		for (let p = of.prototype; p !== Object.prototype; p = Object.getPrototypeOf(p))
+			all.push(...Object.getOwnPropertyNames(p));
+		return all; }))]`)
+	if err := json.Unmarshal([]byte(found), &names); err != nil {
 		t.Fatal(err)
 	}
 	skip := regexp.MustCompile("^(" + common + "|(add|remove|dispatch)Event(Listener)?)$")
@@ -142,7 +161,9 @@ func TestScriptsReadTheDOMUnderSymbols(t *testing.T) {
 			plain = append(plain, regexp.QuoteMeta(name))
 		}
 	}
-	property := regexp.MustCompile(`(?:\b(?:[a-z]|document|this|element|target|control|field|owner|root|scope|found)|[\])])\??\.(` + strings.Join(plain, "|") + `)\b|\bdocument\.[a-z]`)
+	property := regexp.MustCompile(
+		`(?:\b(?:[a-z]|document|this|element|target|control|field|owner|root|scope|found)|[\])])\??\.(` +
+			strings.Join(plain, "|") + `)\b|\bdocument\.[a-z]`)
 	var files []string
 	for _, pattern := range []string{"*/script/*.js", "script/*.js", "snapshot/*.js", "frame/places.js", "pick/picked.js",
 		"fetch/*.js"} {

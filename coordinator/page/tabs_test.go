@@ -129,8 +129,10 @@ func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
 	b := pagetest.Connect(t)
 	p, _ := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>%s</title><button id=script onclick="window.open('/script')">script</button>
-<button id=noopener onclick="window.open('/noopener','_blank','noopener')">noopener</button><a id=blank target=_blank href="/blank">blank</a>
-<button id=two onclick="window.open('/one');window.open('/two')">two</button><button id=write onclick="window.open().document.write('<title>written</title>')">write</button>`, r.URL.Path)
+<button id=noopener onclick="window.open('/noopener','_blank','noopener')">noopener</button>
+<a id=blank target=_blank href="/blank">blank</a>
+<button id=two onclick="window.open('/one');window.open('/two')">two</button>
+<button id=write onclick="window.open().document.write('<title>written</title>')">write</button>`, r.URL.Path)
 	}))
 	for _, test := range []struct {
 		target string
@@ -146,7 +148,8 @@ func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := q.WaitFor(t.Context(), page.WaitOptions{URL: test.urls[0], Expression: "document.title", Timeout: 5 * time.Second}); err != nil {
+			titled := page.WaitOptions{URL: test.urls[0], Expression: "document.title", Timeout: 5 * time.Second}
+			if _, err := q.WaitFor(t.Context(), titled); err != nil {
 				t.Errorf("%s: working in the popup: %v", test.target, err)
 			}
 			if err := b.ClosePage(t.Context(), info.ID); err != nil {

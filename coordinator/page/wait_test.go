@@ -25,7 +25,8 @@ func TestWaitFor(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		default:
-			fmt.Fprintf(w, `<!doctype html><title>%s</title><div id=host></div><iframe srcdoc="<p id=p>frame</p>"></iframe><script>window.ready = 0</script>`, r.URL.Path)
+			fmt.Fprintf(w, `<!doctype html><title>%s</title>
+<div id=host></div><iframe srcdoc="<p id=p>frame</p>"></iframe><script>window.ready = 0</script>`, r.URL.Path)
 		}
 	}))
 	ctx := t.Context()
@@ -33,15 +34,27 @@ func TestWaitFor(t *testing.T) {
 		name, begin string
 		wait        page.WaitOptions
 	}{
-		{"text in a shadow root", `setTimeout(() => host.attachShadow({mode: 'open'}).innerHTML = '<b>in the shadow</b>', 150)`, page.WaitOptions{Text: "in the shadow"}},
-		{"a change in the shadow root", `setTimeout(() => host.shadowRoot.firstChild.textContent = 'gone', 150)`, page.WaitOptions{Gone: "in the shadow"}},
-		{"text in a frame", `setTimeout(() => frames[0].p.textContent = 'framed words', 150)`, page.WaitOptions{Text: "framed words"}},
+		{"text in a shadow root",
+			`setTimeout(() => host.attachShadow({mode: 'open'}).innerHTML = '<b>in the shadow</b>', 150)`,
+			page.WaitOptions{Text: "in the shadow"}},
+		{"a change in the shadow root",
+			`setTimeout(() => host.shadowRoot.firstChild.textContent = 'gone', 150)`,
+			page.WaitOptions{Gone: "in the shadow"}},
+		{"text in a frame", `setTimeout(() => frames[0].p.textContent = 'framed words', 150)`,
+			page.WaitOptions{Text: "framed words"}},
 		{"an expression", `setTimeout(() => ready = 1, 150)`, page.WaitOptions{Expression: "ready"}},
-		{"a function that throws at first", `setTimeout(() => late = {x: 1}, 150)`, page.WaitOptions{Expression: "async () => late.x === 1"}},
-		{"an expression across a navigation", `setTimeout(() => location.href = '/next', 50)`, page.WaitOptions{Expression: "document.title === '/next'", URL: "/next"}},
-		{"a text and the end of another, across a navigation", `p0 = document.body.append('Loading'), setTimeout(() => location.href = '/second', 50)`, page.WaitOptions{URL: "/second", Text: "frame", Gone: "Loading"}},
-		{"a URL within the document", `setTimeout(() => history.pushState(0, '', '/pushed'), 100)`, page.WaitOptions{URL: "/pushed"}},
-		{"an idle network", `done = 0; new EventSource('/stream'); fetch('/slow').then(() => fetch('/slow')).then(() => done = 1)`, page.WaitOptions{Idle: true}},
+		{"a function that throws at first", `setTimeout(() => late = {x: 1}, 150)`,
+			page.WaitOptions{Expression: "async () => late.x === 1"}},
+		{"an expression across a navigation", `setTimeout(() => location.href = '/next', 50)`,
+			page.WaitOptions{Expression: "document.title === '/next'", URL: "/next"}},
+		{"a text and the end of another, across a navigation",
+			`p0 = document.body.append('Loading'), setTimeout(() => location.href = '/second', 50)`,
+			page.WaitOptions{URL: "/second", Text: "frame", Gone: "Loading"}},
+		{"a URL within the document", `setTimeout(() => history.pushState(0, '', '/pushed'), 100)`,
+			page.WaitOptions{URL: "/pushed"}},
+		{"an idle network",
+			`done = 0; new EventSource('/stream'); fetch('/slow').then(() => fetch('/slow')).then(() => done = 1)`,
+			page.WaitOptions{Idle: true}},
 	} {
 		pagetest.Evaluate(t, p, test.begin+"; 1")
 		test.wait.Timeout = 5 * time.Second
@@ -67,10 +80,11 @@ func TestWaitFor(t *testing.T) {
 	}
 	pagetest.Evaluate(t, p, "fetch('/never'); 1")
 	want := "an idle network; a request is not done: " + url + "/never"
-	if _, err := p.WaitFor(ctx, page.WaitOptions{Idle: true, Timeout: 300 * time.Millisecond}); !errors.As(err, &timeout) || !strings.HasSuffix(err.Error(), want) {
+	_, err := p.WaitFor(ctx, page.WaitOptions{Idle: true, Timeout: 300 * time.Millisecond})
+	if !errors.As(err, &timeout) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
-	_, err := p.WaitFor(ctx, page.WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})
+	_, err = p.WaitFor(ctx, page.WaitOptions{Expression: "nobody.knows", Timeout: 10 * time.Second})
 	if err == nil || !strings.Contains(err.Error(), "nobody is not defined") {
 		t.Errorf("an expression that throws: %v", err)
 	}
@@ -86,7 +100,8 @@ func TestWaitForTextInFrames(t *testing.T) {
 		_, port, _ := strings.Cut(r.Host, ":")
 		switch r.URL.Path {
 		case "/":
-			fmt.Fprintf(w, `<h1>outer</h1><p style="height:20px"></p><iframe id=f src="http://localhost:%s/middle"></iframe><iframe style="display:none" src="http://localhost:%[1]s/hidden"></iframe>
+			fmt.Fprintf(w, `<h1>outer</h1><p style="height:20px"></p><iframe id=f src="http://localhost:%s/middle"></iframe>
+<iframe style="display:none" src="http://localhost:%[1]s/hidden"></iframe>
 <iframe style="display:none" srcdoc="hidden too"></iframe><iframe src="/near"></iframe>`, port)
 		case "/middle":
 			fmt.Fprintf(w, `middle text<iframe src="http://127.0.0.1:%s/inner"></iframe>`, port)
@@ -131,7 +146,8 @@ func TestWaitForTextInFrames(t *testing.T) {
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Gone: "another", Timeout: 30 * time.Second}); err != nil {
 		t.Error(err)
 	}
-	pagetest.Evaluate(t, p, fmt.Sprintf("setTimeout(() => { const g = document.createElement('iframe'); g.src = '%s/middle'; document.body.append(g) }, 100), 1", strings.Replace(url, "127.0.0.1", "localhost", 1)))
+	pagetest.Evaluate(t, p, fmt.Sprintf("setTimeout(() => { const g = document.createElement('iframe'); "+
+		"g.src = '%s/middle'; document.body.append(g) }, 100), 1", strings.Replace(url, "127.0.0.1", "localhost", 1)))
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "inner text", Timeout: 30 * time.Second}); err != nil {
 		t.Error(err)
 	}
@@ -145,7 +161,8 @@ func TestWaitForTextInFrames(t *testing.T) {
 // A wait matches a text in the form of a snapshot.
 func TestWaitForTextAsItReads(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><p>Total: 5&nbsp;€</p><p>Daten&shy;schutz</p><button style="text-transform:uppercase">Buy now</button><p>two<br>lines</p>`)
+	p, _ := pagetest.Open(t, `<!doctype html><p>Total: 5&nbsp;€</p>
+<p>Daten&shy;schutz</p><button style="text-transform:uppercase">Buy now</button><p>two<br>lines</p>`)
 	for _, text := range []string{"Total: 5 €", "Datenschutz", "Buy now", "BUY NOW", "two lines"} {
 		if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: text, Timeout: 2 * time.Second}); err != nil {
 			t.Errorf("%q: %v", text, err)
@@ -203,7 +220,8 @@ func TestIdleAfterAnotherDocument(t *testing.T) {
 // of a text.
 func TestWaitForWhatIsThereAlready(t *testing.T) {
 	t.Parallel()
-	p, url := pagetest.Open(t, `<!doctype html><p id=p>Saved at 9</p><p id=q>Saved at 10</p><iframe srcdoc="<p id=p>Framed</p>"></iframe>`)
+	p, url := pagetest.Open(t, `<!doctype html>
+<p id=p>Saved at 9</p><p id=q>Saved at 10</p><iframe srcdoc="<p id=p>Framed</p>"></iframe>`)
 	for _, test := range []struct {
 		name, begin string
 		wait        page.WaitOptions
@@ -217,7 +235,8 @@ func TestWaitForWhatIsThereAlready(t *testing.T) {
 		{"a text that comes", "p.textContent = 'Come'", page.WaitOptions{Text: "Come"}, false},
 		{"a text that goes", "p.textContent = 'Saved at 9'", page.WaitOptions{Gone: "Come"}, false},
 		{"another occurrence", "document.body.append('Saved at 11')", page.WaitOptions{Text: "Saved at", New: true}, false},
-		{"one that goes and comes again", "p.textContent = ''; setTimeout(() => p.textContent = 'Saved at 12', 200)", page.WaitOptions{Text: "Saved at", New: true}, false},
+		{"one that goes and comes again", "p.textContent = ''; setTimeout(() => p.textContent = 'Saved at 12', 200)",
+			page.WaitOptions{Text: "Saved at", New: true}, false},
 		{"one in a frame", "frames[0].p.textContent = 'Saved at 13'", page.WaitOptions{Text: "Saved at", New: true}, false},
 		{"one in the next document", "location.href = '/next'", page.WaitOptions{Text: "Saved at", New: true}, false},
 	} {
@@ -249,7 +268,8 @@ func TestWaitForWhatIsThereAlready(t *testing.T) {
 	}
 	pagetest.Navigate(t, p, url)
 	var timeout *page.TimeoutError
-	if _, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Saved at", New: true, Timeout: 3 * time.Second}); !errors.As(err, &timeout) || !strings.Contains(err.Error(), `another occurrence of the text "Saved at"`) {
+	_, err := p.WaitFor(t.Context(), page.WaitOptions{Text: "Saved at", New: true, Timeout: 3 * time.Second})
+	if !errors.As(err, &timeout) || !strings.Contains(err.Error(), `another occurrence of the text "Saved at"`) {
 		t.Errorf("no other occurrence: %v", err)
 	}
 	if _, err := p.WaitFor(t.Context(), page.WaitOptions{URL: "127", New: true}); err == nil {

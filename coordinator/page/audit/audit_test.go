@@ -52,7 +52,8 @@ func TestAuditIsAxe(t *testing.T) {
 	}
 	pagetest.Evaluate(t, p, string(axe)+";0")
 	var theirs []string
-	found := pagetest.Evaluate(t, p, `axe.run().then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + " " + n.target.flat().join(" >>> "))))`)
+	found := pagetest.Evaluate(t, p, `axe.run().then((r) =>
+  r.violations.flatMap((v) => v.nodes.map((n) => v.id + " " + n.target.flat().join(" >>> "))))`)
 	if err := json.Unmarshal([]byte(found), &theirs); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func TestAuditFrames(t *testing.T) {
 	p, _ := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, port, _ := strings.Cut(r.Host, ":")
 		if r.URL.Path == "/" {
-			fmt.Fprintf(w, `<!doctype html><html lang=en><title>Shop</title><main><h1>Shop</h1><iframe title=In src="http://localhost:%s/in"></iframe></main>`, port)
+			fmt.Fprintf(w, `<!doctype html><html lang=en><title>Shop</title>
+<main><h1>Shop</h1><iframe title=In src="http://localhost:%s/in"></iframe></main>`, port)
 			return
 		}
 		fmt.Fprint(w, `<!doctype html><html lang=en><button>Fine</button><button id=empty></button>`)

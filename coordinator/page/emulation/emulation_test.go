@@ -23,15 +23,22 @@ func TestEmulate(t *testing.T) {
 			return
 		}
 		if r.URL.Path == "/" {
-			fmt.Fprintf(w, `<!doctype html><meta name=viewport content=width=device-width><iframe src="http://localhost:%s/frame"></iframe>`, port)
+			fmt.Fprintf(w, `<!doctype html>
+<meta name=viewport content=width=device-width><iframe src="http://localhost:%s/frame"></iframe>`, port)
 		}
-		fmt.Fprint(w, `<script>onmessage = e => e.source.postMessage([navigator.userAgent, Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('(prefers-color-scheme: dark)').matches].join(), '*')</script>`)
+		fmt.Fprint(w, `<script>onmessage = e =>
+  e.source.postMessage([navigator.userAgent, Intl.DateTimeFormat().resolvedOptions().timeZone,
+  matchMedia('(prefers-color-scheme: dark)').matches].join(), '*')</script>`)
 	}))
 	const believes = `(async () => JSON.stringify({
-  ua: navigator.userAgent, lang: navigator.language, n: (1.5).toLocaleString(), zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-  dark: matchMedia('(prefers-color-scheme: dark)').matches, still: matchMedia('(prefers-reduced-motion: reduce)').matches, print: matchMedia('print').matches,
+  ua: navigator.userAgent, lang: navigator.language, n: (1.5).toLocaleString(),
+  zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  dark: matchMedia('(prefers-color-scheme: dark)').matches,
+  still: matchMedia('(prefers-reduced-motion: reduce)').matches, print: matchMedia('print').matches,
   size: [innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0].join(), online: navigator.onLine,
-  at: await new Promise(r => { setTimeout(r, 500, 'none'); navigator.geolocation.getCurrentPosition(p => r(p.coords.latitude + ',' + p.coords.longitude)) })}))()`
+  at: await new Promise(r => {
+    setTimeout(r, 500, 'none');
+    navigator.geolocation.getCurrentPosition(p => r(p.coords.latitude + ',' + p.coords.longitude)) })}))()`
 	before := pagetest.Evaluate(t, p, believes)
 	ctx := t.Context()
 	for _, e := range []emulation.Settings{
@@ -54,7 +61,8 @@ func TestEmulate(t *testing.T) {
 	const frame = `new Promise(r => { onmessage = e => r(e.data); frames[0].postMessage(1, '*') })`
 	pagetest.Expect(t, p, frame, `"Agent/1,Europe/Berlin,true"`)
 	// A later frame has the same overrides.
-	pagetest.Evaluate(t, p, `new Promise(r => { const f = document.querySelector('iframe'); f.onload = r; f.src += '?again' }).then(() => 1)`)
+	pagetest.Evaluate(t, p, `new Promise(r => {
+  const f = document.querySelector('iframe'); f.onload = r; f.src += '?again' }).then(() => 1)`)
 	pagetest.Expect(t, p, frame, `"Agent/1,Europe/Berlin,true"`)
 	pagetest.Evaluate(t, p, "fetch('/seen').then(() => 1)")
 	if agents[0] != "Agent/1" || !strings.HasPrefix(languages[0], "de-DE") {

@@ -37,12 +37,16 @@ func TestFramesAndShadowRoots(t *testing.T) {
 <iframe title=other src="%s/nest" style="border:3px solid;width:500px;height:400px"></iframe>
 <my-box></my-box>
 <script>clicks=[];addEventListener('message',e=>clicks.push(e.data));
-customElements.define('my-box', class extends HTMLElement { constructor() { super(); const s=this.attachShadow({mode:'open'});
-s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('button').onclick=()=>clicks.push('shadow') } })</script>`, other)
+customElements.define('my-box', class extends HTMLElement { constructor() {
+  super(); const s=this.attachShadow({mode:'open'});
+  s.innerHTML='<button>Shadow button</button><slot></slot>';
+  s.querySelector('button').onclick=()=>clicks.push('shadow') } })</script>`, other)
 		case "/nest":
-			fmt.Fprintf(w, `<p>Nest</p><iframe title=back src="%s/inner?deep" style="margin:30px"></iframe><button onclick="top.postMessage('nest','*')">Nest button</button>`, other)
+			fmt.Fprintf(w, `<p>Nest</p><iframe title=back src="%s/inner?deep" style="margin:30px"></iframe>
+<button onclick="top.postMessage('nest','*')">Nest button</button>`, other)
 		default:
-			fmt.Fprintf(w, `<button onclick="top.postMessage('%[1]s','*')">Button %[1]s</button><input aria-label="Field %[1]s" oninput="top.postMessage(this.value,'*')">`, r.URL.RawQuery)
+			fmt.Fprintf(w, `<button onclick="top.postMessage('%[1]s','*')">Button %[1]s</button>
+<input aria-label="Field %[1]s" oninput="top.postMessage(this.value,'*')">`, r.URL.RawQuery)
 		}
 	}))
 	text := pagetest.Snapshot(t, p)
@@ -53,12 +57,15 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 	}
 	pagetest.Act(t, p, p.Input().Type(pagetest.Ref(t, text, "Field deep"), "typed deep", input.TypeOptions{}))
 	pagetest.Act(t, p, p.Input().Type(pagetest.Ref(t, text, "Field same"), "abc", input.TypeOptions{Slowly: true}))
-	pagetest.Expect(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look) : r(clicks.sort().join()); look() })", `"a,ab,abc,deep,nest,same,shadow,typed deep"`)
+	pagetest.Expect(t, p, "new Promise(r => { "+
+		"const look = () => clicks.length < 8 ? setTimeout(look) : r(clicks.sort().join()); look() })",
+		`"a,ab,abc,deep,nest,same,shadow,typed deep"`)
 	if second := pagetest.Snapshot(t, p); pagetest.Ref(t, second, "Button deep") != pagetest.Ref(t, text, "Button deep") ||
 		pagetest.Ref(t, second, "Shadow button") != pagetest.Ref(t, text, "Shadow button") {
 		t.Errorf("refs changed:\n%s", second)
 	}
-	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search", pagetest.Ref(t, text, "Button deep"), page.Bounds{})
+	v, _, err := p.Evaluate(t.Context(), "(e) => e.textContent + location.search",
+		pagetest.Ref(t, text, "Button deep"), page.Bounds{})
 	if err != nil || string(v) != `"Button deep?deep"` {
 		t.Errorf("evaluate in a frame of another process: %s %v", v, err)
 	}
@@ -67,7 +74,8 @@ s.innerHTML='<button>Shadow button</button><slot></slot>'; s.querySelector('butt
 		t.Errorf("screenshot of an element in a frame: %dx%d %v", img.Width, img.Height, err)
 	}
 	// A frame that navigates invalidates its own refs, and no others.
-	pagetest.Evaluate(t, p, `document.querySelector('iframe').src='/inner?new', new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
+	pagetest.Evaluate(t, p, `document.querySelector('iframe').src='/inner?new',
+  new Promise(r => document.querySelector('iframe').onload = r).then(() => 1)`)
 	pagetest.Fails[*frame.StaleRefError](t, p, p.Input().Click(pagetest.Ref(t, text, "Button same"), input.ClickOptions{}),
 		"")
 	pagetest.Act(t, p, p.Input().Click(pagetest.Ref(t, text, "Button deep"), input.ClickOptions{}))
@@ -126,9 +134,13 @@ func TestSelectorsAfterFramesOfOtherSites(t *testing.T) {
 // A selector matches in shadow roots, as Playwright's selectors do.
 func TestSelectorsThroughShadowRoots(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><my-app id=one></my-app><my-app id=two></my-app><p title="a, b"><b>light</b></p><script>customElements.define('my-app', class extends HTMLElement {
-constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<div class=bar><my-button></my-button></div>' } });
-customElements.define('my-button', class extends HTMLElement { constructor() { super(); const r = this.attachShadow({mode: 'open'}); r.innerHTML = '<span><button>Go</button></span>';
+	p, _ := pagetest.Open(t, `<!doctype html><my-app id=one></my-app><my-app id=two></my-app>
+<p title="a, b"><b>light</b></p><script>
+customElements.define('my-app', class extends HTMLElement {
+constructor() { super(); this.attachShadow({mode: 'open'})
+  .innerHTML = '<div class=bar><my-button></my-button></div>' } });
+customElements.define('my-button', class extends HTMLElement { constructor() {
+  super(); const r = this.attachShadow({mode: 'open'}); r.innerHTML = '<span><button>Go</button></span>';
 r.querySelector('button').onclick = () => document.title = 'went ' + this.getRootNode().host.id } })</script>`)
 	for selector, want := range map[string]string{"#one button": "went one", "my-app#two .bar my-button > button": "",
 		"#two .bar span > button": "went two", "my-app:nth-of-type(1) button": "went one"} {
@@ -145,7 +157,9 @@ r.querySelector('button').onclick = () => document.title = 'went ' + this.getRoo
 // A text that is the same as an element's counts before those that contain it.
 func TestTextThatIsTheSame(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><button onclick="document.title='B10'">B10</button><button onclick="document.title='B100'">B100</button><table><tr><td onclick="document.title='21'">21</td></tr><tr><td>1</td><td>2</td><td>13</td></tr></table>`)
+	p, _ := pagetest.Open(t, `<!doctype html>
+<button onclick="document.title='B10'">B10</button><button onclick="document.title='B100'">B100</button>
+<table><tr><td onclick="document.title='21'">21</td></tr><tr><td>1</td><td>2</td><td>13</td></tr></table>`)
 	for _, text := range []string{"B10", "21"} {
 		pagetest.Act(t, p, p.Input().Click("text="+text, input.ClickOptions{}))
 		pagetest.Expect(t, p, "document.title", strconv.Quote(text))
@@ -158,11 +172,20 @@ func TestTextThatIsTheSame(t *testing.T) {
 // that comes late.
 func TestSelectorsOfWords(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><main><p>Please <b>save</b> the form.</p><button onclick="did='all'">Save all</button><button onclick="did='save'">Save</button>
-<button style="display:none">Save</button><input type=submit value="Send it" onclick="did='send'"><label>Coupon <input id=c data-testid=code placeholder="TEA10"></label><a href="#x" onclick="did='more'">Read more</a><a href="#x">Read less</a></main>
-<div role=grid><div role=row><div role=columnheader onclick="did='header'">Amount</div><div role=gridcell onclick="did='cell'">Chair</div></div></div><ul><li class="md:visible" onclick="did='item'">Item</ul><p onclick="did='part'">1) Part of a 15" screen</p><form><input name=children type=hidden><button type=button onclick="did='book'">Book</button></form><div role=option onclick="did='option'">albert</div>
-<div id=h></div><script>did=''; h.attachShadow({mode:'open'}).innerHTML = '<button onclick="did=\'shadow\'">In the "shadow"</button>';
-setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
+	p, _ := pagetest.Open(t, `<!doctype html><main><p>Please <b>save</b> the form.</p>
+<button onclick="did='all'">Save all</button><button onclick="did='save'">Save</button>
+<button style="display:none">Save</button><input type=submit value="Send it" onclick="did='send'">
+<label>Coupon <input id=c data-testid=code placeholder="TEA10"></label>
+<a href="#x" onclick="did='more'">Read more</a><a href="#x">Read less</a></main>
+<div role=grid><div role=row><div role=columnheader onclick="did='header'">Amount</div>
+<div role=gridcell onclick="did='cell'">Chair</div></div></div>
+<ul><li class="md:visible" onclick="did='item'">Item</ul>
+<p onclick="did='part'">1) Part of a 15" screen</p><form><input name=children type=hidden>
+<button type=button onclick="did='book'">Book</button></form><div role=option onclick="did='option'">albert</div>
+<div id=h></div><script>did='';
+h.attachShadow({mode:'open'}).innerHTML = '<button onclick="did=\'shadow\'">In the "shadow"</button>';
+setTimeout(() => document.body.insertAdjacentHTML('beforeend',
+  '<button onclick="did=\'late\'">Late</button>'), 300)</script>`)
 	for target, want := range map[string]string{
 		`role=button[name="Save"]`: "save", `button "Save"`: "save", `button "save all"`: "all", "text=Save all": "all",
 		`text="Send it"`:                   "send",
@@ -221,7 +244,8 @@ setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button onclick=
 // A ref of a document that is gone is not explained by another frame's.
 func TestSameFieldInTwoFrames(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<!doctype html><iframe srcdoc="<input id=card aria-label=Card>"></iframe><iframe id=second srcdoc="<input id=card aria-label=Card><input id=other>"></iframe>`)
+	p, _ := pagetest.Open(t, `<!doctype html><iframe srcdoc="<input id=card aria-label=Card>"></iframe>
+<iframe id=second srcdoc="<input id=card aria-label=Card><input id=other>"></iframe>`)
 	text := pagetest.Snapshot(t, p)
 	for _, target := range []string{"#card", `textbox "Card"`} {
 		pagetest.Fails[*frame.TargetError](t, p, p.Input().Type(target, "x", input.TypeOptions{}), "several frames")

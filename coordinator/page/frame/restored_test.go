@@ -24,7 +24,8 @@ func framesOfAllKinds(w http.ResponseWriter, r *http.Request) {
 	case "/":
 		fmt.Fprintf(w, `<title>first</title><a href=/second>leave</a>
 <iframe name=twin title=one src=/one></iframe><iframe name=twin title=two src=/two></iframe>
-<iframe title=other src="http://localhost:%s/other"></iframe><iframe title=moved src=/before></iframe><iframe title=written></iframe>
+<iframe title=other src="http://localhost:%s/other"></iframe>
+<iframe title=moved src=/before></iframe><iframe title=written></iframe>
 <script>clicks=[]; addEventListener('message', e => clicks.push(e.data));
 document.querySelector('[title=written]').contentDocument.body.innerHTML = %q</script>`, port, button("Written"))
 	case "/one":
@@ -90,11 +91,14 @@ func TestFramesOfARestoredDocument(t *testing.T) {
 			}
 			second := pagetest.Snapshot(t, p)
 			for _, name := range names {
-				if previous, current := pagetest.Ref(t, before, `button "`+name+`"`), pagetest.Ref(t, second, `button "`+name+`"`); previous != current {
+				previous := pagetest.Ref(t, before, `button "`+name+`"`)
+				if current := pagetest.Ref(t, second, `button "`+name+`"`); previous != current {
 					t.Errorf("%s was %s, and is %s", name, previous, current)
 				}
 			}
-			pagetest.Expect(t, p, "new Promise(r => { const look = () => clicks.length < 8 ? setTimeout(look, 10) : r(clicks.join()); look() })", `"`+strings.Join(names, ",")+`"`)
+			pagetest.Expect(t, p, "new Promise(r => { "+
+				"const look = () => clicks.length < 8 ? setTimeout(look, 10) : r(clicks.join()); look() })",
+				`"`+strings.Join(names, ",")+`"`)
 			pagetest.Fails[*frame.TargetError](t, p, p.Input().Click("text=Same", input.ClickOptions{}), "several frames")
 			value, _, err := p.Evaluate(t.Context(), "(e) => e.ownerDocument.defaultView.location.pathname",
 				pagetest.Ref(t, second, `button "Deep"`), page.Bounds{})

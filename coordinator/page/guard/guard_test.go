@@ -28,11 +28,13 @@ func bounded(t *testing.T) (b *page.Browser, p *page.Page, allowed, forbidden st
 			restored <- r.URL.Path
 		case "/sw.js":
 			w.Header().Set("Content-Type", "text/javascript")
-			fmt.Fprint(w, `onfetch = e => e.respondWith(new Response("<title>Forbidden</title>forbidden fruit", {headers: {"Content-Type": "text/html"}}));
+			fmt.Fprint(w, `onfetch = e => e.respondWith(new Response("<title>Forbidden</title>forbidden fruit", {
+  headers: {"Content-Type": "text/html"}}));
 oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim())`)
 			return
 		}
-		fmt.Fprint(w, `<title>Forbidden</title>forbidden fruit<script>onpageshow = e => { if (e.persisted) navigator.sendBeacon("/restored") }</script>`)
+		fmt.Fprint(w, `<title>Forbidden</title>forbidden fruit<script>onpageshow = e => {
+  if (e.persisted) navigator.sendBeacon("/restored") }</script>`)
 	}))
 	t.Cleanup(other.Close)
 	b = pagetest.Connect(t)
@@ -60,7 +62,8 @@ func bind(t *testing.T, p *page.Page, forbidden string) {
 func leaves(t *testing.T, p *page.Page) {
 	t.Helper()
 	watcher := pagetest.Attach(t, p)
-	if _, err := watcher.WaitFor(t.Context(), page.WaitOptions{URL: "about:blank", Timeout: 20 * time.Second}); err != nil {
+	blank := page.WaitOptions{URL: "about:blank", Timeout: 20 * time.Second}
+	if _, err := watcher.WaitFor(t.Context(), blank); err != nil {
 		t.Fatalf("the page shows %s: %v", p.URL(), err)
 	}
 }
@@ -82,7 +85,8 @@ func TestHistoryStaysWithinBounds(t *testing.T) {
 	t.Run("a script goes back", func(t *testing.T) {
 		_, p, _, forbidden, restored := bounded(t)
 		bind(t, p, forbidden)
-		value, change, err := p.Evaluate(t.Context(), "() => { history.back(); return new Promise(() => {}) }", "", page.Bounds{})
+		value, change, err := p.Evaluate(t.Context(), "() => { history.back(); "+
+			"return new Promise(() => {}) }", "", page.Bounds{})
 		if !errors.As(errors.Join(err, change.Refused), new(*guard.LimitError)) ||
 			strings.Contains(string(value)+change.Title, "orbidden") {
 			t.Errorf("%s %+v %v", value, change, err)
@@ -121,8 +125,10 @@ func TestDocumentsWithoutRequestStayWithinBounds(t *testing.T) {
 	b, p, allowed, forbidden, _ := bounded(t)
 	other := pagetest.NewPage(t, b)
 	pagetest.Navigate(t, other, forbidden)
-	pagetest.Evaluate(t, other, `async () => { await navigator.serviceWorker.register("/sw.js"); await navigator.serviceWorker.ready }`)
-	blob := strings.Trim(pagetest.Evaluate(t, other, `() => URL.createObjectURL(new Blob(["<title>Forbidden</title>forbidden fruit"], {type: "text/html"}))`), `"`)
+	pagetest.Evaluate(t, other, `async () => {
+  await navigator.serviceWorker.register("/sw.js"); await navigator.serviceWorker.ready }`)
+	blob := strings.Trim(pagetest.Evaluate(t, other,
+		`() => URL.createObjectURL(new Blob(["<title>Forbidden</title>forbidden fruit"], {type: "text/html"}))`), `"`)
 	if c, err := p.Navigate(t.Context(), forbidden+"/worker"); err != nil || c.Title != "Forbidden" {
 		t.Fatalf("the worker does not answer: %+v %v", c, err)
 	}

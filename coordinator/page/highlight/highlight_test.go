@@ -18,8 +18,10 @@ import (
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 const shop = `<!doctype html><title>Shop</title>
-<style>body{margin:0;background:#fff} button,p{position:absolute;left:100px;top:100px;width:80px;height:40px;margin:0;border:0;background:#0a0}</style>
-<button>Buy</button><p id=hidden style="display:none">Hidden</p><p id=below style="top:3000px">Below</p><div style="height:5000px"></div>`
+<style>body{margin:0;background:#fff}
+button,p{position:absolute;left:100px;top:100px;width:80px;height:40px;margin:0;border:0;background:#0a0}</style>
+<button>Buy</button><p id=hidden style="display:none">Hidden</p>
+<p id=below style="top:3000px">Below</p><div style="height:5000px"></div>`
 
 // isLit reports whether the element that begins at this point of the viewport is highlighted,
 // and nothing around it.
@@ -63,9 +65,11 @@ new MutationObserver(() => changes++).observe(document, {subtree: true, childLis
 	until(t, p, 400, 100, true)
 	pagetest.Evaluate(t, p, `scrollTo(0, 60)`)
 	until(t, p, 400, 40, true)
-	pagetest.Evaluate(t, p, `document.querySelector("button").style.display = "none"; document.querySelector("#hidden").style.cssText = "display:block;left:400px"`)
+	pagetest.Evaluate(t, p, `document.querySelector("button").style.display = "none";
+document.querySelector("#hidden").style.cssText = "display:block;left:400px"`)
 	until(t, p, 400, 40, false)
-	pagetest.Evaluate(t, p, `document.querySelector("#hidden").style.display = "none"; document.querySelector("button").style.display = "block"`)
+	pagetest.Evaluate(t, p, `document.querySelector("#hidden").style.display = "none";
+document.querySelector("button").style.display = "block"`)
 	until(t, p, 400, 40, true)
 
 	// Another element has it instead, and then none.
@@ -95,7 +99,8 @@ func TestHighlightEnds(t *testing.T) {
 	})
 	show(t, p, "button", "Buy", false)
 	until(t, p, 100, 100, true)
-	pagetest.Evaluate(t, p, `document.querySelector("button").replaceWith(document.querySelector("button").cloneNode(true))`)
+	pagetest.Evaluate(t, p,
+		`document.querySelector("button").replaceWith(document.querySelector("button").cloneNode(true))`)
 	until(t, p, 100, 100, false)
 
 	// What an agent has highlighted goes when it leaves.
@@ -116,7 +121,8 @@ func TestHighlightInFrames(t *testing.T) {
 		switch r.URL.Path {
 		case "/":
 			fmt.Fprintf(w, `<!doctype html><style>iframe{position:absolute;top:50px;width:300px;height:300px;border:0}</style>
-<iframe src="/in" style="left:0"></iframe><iframe src="http://localhost:%s/in?other" style="left:400px"></iframe>`, port)
+<iframe src="/in" style="left:0"></iframe>
+<iframe src="http://localhost:%s/in?other" style="left:400px"></iframe>`, port)
 		default:
 			fmt.Fprintf(w, strings.Replace(shop, "Buy", "Buy %s", 1), r.URL.RawQuery)
 		}

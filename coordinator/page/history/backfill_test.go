@@ -108,19 +108,27 @@ func TestRequestsUnderWay(t *testing.T) {
 	}{
 		{"script", `<script async src=/slow/app.js></script>`, 1, []string{"GET /slow/app.js script 200"}, "here = 1"},
 		{"image", `<img src=/slow/image.svg>`, 1, []string{"GET /slow/image.svg image 200"}, ""},
-		{"fetch", `<script>fetch("/slow/data", { method: "POST" }).then((r) => r.text())</script>`, 1, []string{" /slow/data fetch 200"}, ""},
-		{"fetch whose answer has begun", `<script>fetch("/slow/half").then((r) => r.text())</script>`, 1, []string{" /slow/half fetch 200"}, ""},
-		{"fetch that fails", `<script>fetch("/slow/fail").catch(() => 0)</script>`, 1, []string{" /slow/fail fetch net::ERR_EMPTY_RESPONSE"}, ""},
-		{"redirect", `<script async src=/slow/old.js></script>`, 1, []string{"GET /slow/old.js script 302", "GET /new.js script 200"}, "here = 2"},
+		{"fetch", `<script>fetch("/slow/data", { method: "POST" }).then((r) => r.text())</script>`,
+			1, []string{" /slow/data fetch 200"}, ""},
+		{"fetch whose answer has begun", `<script>fetch("/slow/half").then((r) => r.text())</script>`,
+			1, []string{" /slow/half fetch 200"}, ""},
+		{"fetch that fails", `<script>fetch("/slow/fail").catch(() => 0)</script>`,
+			1, []string{" /slow/fail fetch net::ERR_EMPTY_RESPONSE"}, ""},
+		{"redirect", `<script async src=/slow/old.js></script>`,
+			1, []string{"GET /slow/old.js script 302", "GET /new.js script 200"}, "here = 2"},
 		{"frame of another site", `<iframe src="http://localhost:PORT/slow/frame"></iframe>`, 1,
 			[]string{"GET http://localhost:PORT/slow/frame document 200", "GET http://localhost:PORT/new.js script 200"}, ""},
-		{"several", `<script async src=/slow/app.js></script><img src=/slow/image.svg><img src=/done.svg><script>fetch("/slow/half").then((r) => r.text())</script>`, 3,
-			[]string{"GET /slow/app.js script 200", "GET /slow/image.svg image 200", "GET /done.svg image 200", " /slow/half fetch 200"}, ""},
+		{"several", `<script async src=/slow/app.js></script><img src=/slow/image.svg><img src=/done.svg>` +
+			`<script>fetch("/slow/half").then((r) => r.text())</script>`, 3,
+			[]string{"GET /slow/app.js script 200", "GET /slow/image.svg image 200", "GET /done.svg image 200",
+				" /slow/half fetch 200"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			site := serveSlowly(t, map[string]string{
 				"/": start + test.html, "/slow/app.js": "here = 1", "/new.js": "here = 2", "/slow/data": "some data",
-				"/slow/frame": `<script src=/new.js></script>`, "/slow/image.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`, "/done.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
+				"/slow/frame":     `<script src=/new.js></script>`,
+				"/slow/image.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
+				"/done.svg":       `<svg xmlns="http://www.w3.org/2000/svg"/>`,
 			})
 			user := pagetest.NewPage(t, pagetest.Connect(t))
 			if _, err := user.Session().Start(t.Context(), "Page.navigate", map[string]any{"url": site.url}); err != nil {
@@ -144,7 +152,8 @@ func TestRequestsUnderWay(t *testing.T) {
 				if r.Seq != int64(i+1) || r.Duration < 0 || time.Since(r.Started) > time.Minute || time.Since(r.Started) < 0 {
 					t.Errorf("request %d is number %d, began %v and took %v", i+1, r.Seq, r.Started, r.Duration)
 				}
-				if test.body == "" || !strings.HasSuffix(test.wanted[len(test.wanted)-1], fmt.Sprintf("%s %s 200", strings.TrimPrefix(r.URL, site.url), r.Type)) {
+				line := fmt.Sprintf("%s %s 200", strings.TrimPrefix(r.URL, site.url), r.Type)
+				if test.body == "" || !strings.HasSuffix(test.wanted[len(test.wanted)-1], line) {
 					continue
 				}
 				if d, err := p.History().Network.Request(t.Context(), r.Seq); err != nil || string(d.ResponseBody) != test.body {
@@ -160,7 +169,8 @@ func TestDocumentUnderWay(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/slow/document", "/slow/half"} {
 		t.Run(path, func(t *testing.T) {
-			site := serveSlowly(t, map[string]string{path: `<!doctype html><script>console.log("early")</script><script src=/app.js></script>`})
+			site := serveSlowly(t, map[string]string{path: `<!doctype html>
+<script>console.log("early")</script><script src=/app.js></script>`})
 			user := pagetest.NewPage(t, pagetest.Connect(t))
 			if _, err := user.Session().Start(t.Context(), "Page.navigate", map[string]any{"url": site.url + path}); err != nil {
 				t.Fatal(err)
@@ -179,7 +189,8 @@ func TestDocumentUnderWay(t *testing.T) {
 // The past requests of a page are read later if the page could not report them at once.
 func TestPastBehindADialog(t *testing.T) {
 	t.Parallel()
-	user, url := pagetest.Open(t, `<!doctype html><script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
+	user, url := pagetest.Open(t, `<!doctype html>
+<script>onload = () => setTimeout(() => alert("first"))</script><img src=/image.svg>`)
 	must.Await(t, "a dialog", func() bool { return user.Dialog() != nil })
 	p, err := pagetest.ConnectWith(t, &page.Options{CallTimeout: 3 * time.Second}).Page(t.Context(), user.ID())
 	if err != nil {
@@ -199,7 +210,8 @@ func TestPastBehindADialog(t *testing.T) {
 func TestRequestsOfFramesAndWorkers(t *testing.T) {
 	t.Parallel()
 	site := serveSlowly(t, map[string]string{
-		"/":          `<!doctype html><iframe src="http://localhost:PORT/frame"></iframe><script>new Worker("/worker.js")</script>`,
+		"/": `<!doctype html><iframe src="http://localhost:PORT/frame"></iframe>` +
+			`<script>new Worker("/worker.js")</script>`,
 		"/frame":     `<!doctype html><script src=/frame.js></script>`,
 		"/worker.js": `importScripts("/part.js"); fetch("/data").then((r) => r.text())`,
 		"/data":      "data",
@@ -209,7 +221,8 @@ func TestRequestsOfFramesAndWorkers(t *testing.T) {
 	pagetest.WaitFor(t, p, page.WaitOptions{Idle: true, Timeout: 15 * time.Second})
 	// On a busy machine the document lists a worker's script later.
 	must.Await(t, "each request, once and with its response", func() bool {
-		wanted := map[string]string{"/": "document", "/frame": "document", "/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
+		wanted := map[string]string{"/": "document", "/frame": "document",
+			"/frame.js": "script", "/worker.js": "script", "/part.js": "", "/data": ""}
 		for _, r := range p.History().Network.Requests(t.Context()) {
 			path := r.URL[strings.LastIndex(r.URL, "/"):]
 			if path == "/favicon.ico" {
@@ -253,7 +266,10 @@ func TestPopup(t *testing.T) {
 				t.Cleanup(func() { _ = b.ClosePage(context.Background(), popup.ID()) })
 				pagetest.WaitFor(t, popup, page.WaitOptions{Idle: true})
 				lines := listed(t, popup, popup.URL()[:strings.LastIndex(popup.URL(), "/")])
-				if len(lines) != 2 || strings.TrimSuffix(lines[0], "?") != "GET /popup document 200" && !strings.HasPrefix(lines[0], "GET /popup? document 200") || lines[1] != "GET /app.js script 200" {
+				if len(lines) != 2 ||
+					strings.TrimSuffix(lines[0], "?") != "GET /popup document 200" &&
+						!strings.HasPrefix(lines[0], "GET /popup? document 200") ||
+					lines[1] != "GET /app.js script 200" {
 					t.Errorf("the requests: %q", lines)
 				}
 				if messages := popup.History().Console.Messages("warning"); len(messages) != 1 || messages[0].Text != "early" {
@@ -269,11 +285,13 @@ func TestPopup(t *testing.T) {
 func TestPastIsReadUnseen(t *testing.T) {
 	t.Parallel()
 	const patch = `const real = performance.getEntriesByType.bind(performance), asked = [];
-Performance.prototype.getEntriesByType = performance.getEntriesByType = (kind) => { asked.push(kind); return real(kind).map((e) => ({ ...e.toJSON(), name: "http://lie.example/" })); };
+Performance.prototype.getEntriesByType = performance.getEntriesByType = (kind) => {
+  asked.push(kind); return real(kind).map((e) => ({ ...e.toJSON(), name: "http://lie.example/" })); };
 JSON.stringify = () => { asked.push("stringify"); return "lie"; };
 `
 	site := serveSlowly(t, map[string]string{
-		"/":          `<!doctype html><script>` + patch + `</script><script src=/app.js></script><iframe src="http://localhost:PORT/frame"></iframe><script>worker = new Worker("/worker.js")</script>`,
+		"/": `<!doctype html><script>` + patch + `</script><script src=/app.js></script>` +
+			`<iframe src="http://localhost:PORT/frame"></iframe><script>worker = new Worker("/worker.js")</script>`,
 		"/app.js":    "here = 1",
 		"/frame":     `<!doctype html><script>` + patch + `</script><script src=/app.js></script>`,
 		"/worker.js": `performance.getEntriesByType = () => { throw 0 }; fetch("/data").then((r) => r.text())`,
@@ -300,13 +318,15 @@ func TestServiceWorker(t *testing.T) {
 		case "/worker.js":
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(w, `oninstall = () => skipWaiting(); onactivate = (e) => e.waitUntil(clients.claim());
-onfetch = (e) => { if (e.request.url.includes('/made')) e.respondWith(new Response('made by the worker', { status: 203 })) }`)
+onfetch = (e) => {
+  if (e.request.url.includes('/made')) e.respondWith(new Response('made by the worker', { status: 203 })) }`)
 		case "/made":
 			t.Error("the server was asked")
 		default:
 			fmt.Fprint(w, `<!doctype html><p id=out>Nothing</p><script>
 navigator.serviceWorker.register('/worker.js');
-navigator.serviceWorker.ready.then(() => navigator.serviceWorker.controller || new Promise((r) => navigator.serviceWorker.oncontrollerchange = r))
+navigator.serviceWorker.ready.then(() =>
+  navigator.serviceWorker.controller || new Promise((r) => navigator.serviceWorker.oncontrollerchange = r))
 .then(() => fetch('/made?first')).then((r) => r.text()).then((text) => out.textContent = text)</script>`)
 		}
 	}))

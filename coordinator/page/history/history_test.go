@@ -153,7 +153,8 @@ func TestRawHeaders(t *testing.T) {
 			t.Errorf("%s: %v", path, d.RequestHeaders)
 		}
 	}
-	const rest = "; Path=/; HttpOnly\nlax=1; SameSite=Lax\nfar=1; Domain=other.example\noff=1; Domain=other.example|far=1; Domain=other.example\noff=1; Domain=other.example"
+	const rest = "; Path=/; HttpOnly\nlax=1; SameSite=Lax\n" +
+		"far=1; Domain=other.example\noff=1; Domain=other.example|far=1; Domain=other.example\noff=1; Domain=other.example"
 	for path, want := range map[string]string{
 		"/zero":   "at=; lax=1||at=zero" + rest,
 		"/first":  "at=zero; lax=1|yes|at=first" + rest,
@@ -217,9 +218,11 @@ func TestWebSockets(t *testing.T) {
 func TestPrefetchedPage(t *testing.T) {
 	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, `<!doctype html><script type=speculationrules>{"prefetch": [{"source": "list", "urls": ["/next"]}]}</script><a href=/next>go</a>`)
+		fmt.Fprint(w, `<!doctype html>
+<script type=speculationrules>{"prefetch": [{"source": "list", "urls": ["/next"]}]}</script><a href=/next>go</a>`)
 	}))
-	if err := p.Session().Call(t.Context(), "Page.bringToFront", nil, nil); err != nil { // a tab in the background fetches nothing ahead
+	// A tab in the background fetches nothing ahead.
+	if err := p.Session().Call(t.Context(), "Page.bringToFront", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	pagetest.Navigate(t, p, url)

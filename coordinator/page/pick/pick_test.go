@@ -26,7 +26,8 @@ import (
 )
 
 const pickHTML = `<!doctype html><title>Pick</title>
-<style>body{margin:0} #buy{position:absolute;left:300px;top:200px;width:100px;height:40px;background:#0a0;color:#fff;border:0}</style>
+<style>body{margin:0}
+#buy{position:absolute;left:300px;top:200px;width:100px;height:40px;background:#0a0;color:#fff;border:0}</style>
 <ul><li>one<li>two</ul><div id=host></div>
 <button id=buy class="primary large" data-testid=buy onclick="document.title='bought'">Buy</button>
 <script>host.attachShadow({mode:"open"}).innerHTML = "<p>in the shadow</p>"</script>`
@@ -121,7 +122,9 @@ func TestPickElsewhere(t *testing.T) {
 		"in a shadow": {"host.shadowRoot.querySelector('p')", "p"},
 	} {
 		var point [2]float64
-		if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = "+c.element+".getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &point); err != nil {
+		at := pagetest.Evaluate(t, p, "(() => { const r = "+c.element+".getBoundingClientRect(); "+
+			"return [r.x + 5, r.y + r.height / 2] })()")
+		if err := json.Unmarshal([]byte(at), &point); err != nil {
 			t.Fatal(err)
 		}
 		wait := startPicking(t, t.Context(), p)
@@ -196,7 +199,9 @@ func TestPickReportsTheComponent(t *testing.T) {
 	pagetest.WaitFor(t, p, page.WaitOptions{Text: "4"})
 	user := pagetest.Attach(t, p)
 	var point [2]float64
-	if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, "(() => { const r = price.getBoundingClientRect(); return [r.x + 5, r.y + r.height / 2] })()")), &point); err != nil {
+	at := pagetest.Evaluate(t, p, "(() => { const r = price.getBoundingClientRect(); "+
+		"return [r.x + 5, r.y + r.height / 2] })()")
+	if err := json.Unmarshal([]byte(at), &point); err != nil {
 		t.Fatal(err)
 	}
 	wait := startPicking(t, t.Context(), p)

@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
 // shop notes whatever it gets besides the input.
 const shop = `<!doctype html><title>Shop</title>
-<style>body{margin:0;background:#fff} button,input{padding:0;position:absolute;left:100px;top:100px;width:80px;height:40px;border:0;background:#eee;outline:0} input{top:200px}</style>
+<style>body{margin:0;background:#fff} button,input{padding:0;position:absolute;left:100px;top:100px;width:80px;
+  height:40px;border:0;background:#eee;outline:0} input{top:200px}</style>
 <button>Buy</button><input aria-label=Coupon><script>
 clicks = seen = 0;
 onclick = () => clicks++;
@@ -111,7 +112,7 @@ func TestNoPointerInScreenshots(t *testing.T) {
 	until(t, viewer, "the pointer", onField, true)
 
 	// A video draws its own.
-	recording, err := p.Recorder().Start(t.Context(), video.Settings{Width: 320}, func(write func(*os.File) error) (string, int64, error) {
+	save := func(write func(*os.File) error) (string, int64, error) {
 		path := filepath.Join(t.TempDir(), "video.webm")
 		file, err := os.Create(path)
 		if err != nil {
@@ -119,7 +120,8 @@ func TestNoPointerInScreenshots(t *testing.T) {
 		}
 		defer file.Close()
 		return path, 0, write(file)
-	})
+	}
+	recording, err := p.Recorder().Start(t.Context(), video.Settings{Width: 320}, save)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +139,8 @@ func TestNoPointerInScreenshots(t *testing.T) {
 // It is above dialogs and frames, and survives the user's mouse and a highlight.
 func TestPointerOverEverything(t *testing.T) {
 	p, _, viewer := open(t, page.UserPresent)
-	pagetest.Evaluate(t, p, `document.body.innerHTML += "<dialog style='inset:0;margin:0;border:0;padding:0;width:500px;height:400px'><button>In</button></dialog>";
+	pagetest.Evaluate(t, p, `document.body.innerHTML +=
+  "<dialog style='inset:0;margin:0;border:0;padding:0;width:500px;height:400px'><button>In</button></dialog>";
 document.querySelector("dialog").showModal()`)
 	pagetest.Act(t, p, p.Input().Click(`dialog button`, input.ClickOptions{}))
 	until(t, viewer, "the pointer above a dialog", onButton, true)

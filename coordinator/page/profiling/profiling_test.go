@@ -25,12 +25,16 @@ func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 // itself by the definitions of the Web Vitals.
 const slowPage = `<!doctype html><title>slow</title><style>body{margin:0}</style>
 <script>window.seen = {cls: 0, lcp: 0, inp: 0, long: []};
-const watch = (type, f) => new PerformanceObserver((l) => l.getEntries().forEach(f)).observe({ type, buffered: true, durationThreshold: 16 });
+const watch = (type, f) => new PerformanceObserver((l) => l.getEntries().forEach(f)).observe({` +
+	` type, buffered: true, durationThreshold: 16 });
 watch("layout-shift", (e) => { if (!e.hadRecentInput) seen.cls += e.value });
 watch("largest-contentful-paint", (e) => { seen.lcp = e.startTime });
 watch("longtask", (e) => { seen.long.push(e.duration) });
 watch("event", (e) => { if (e.interactionId) seen.inp = Math.max(seen.inp, e.duration) });
-function burn(ms) { let n = 0; for (const end = performance.now() + ms; performance.now() < end;) for (let i = 0; i < 1e5; i++) n += Math.sqrt(i); return n }
+function burn(ms) {
+  let n = 0;
+  for (const end = performance.now() + ms; performance.now() < end;) for (let i = 0; i < 1e5; i++) n += Math.sqrt(i);
+  return n }
 </script>
 <div id=ad></div><h1 style="font-size:60px">A heading that is the largest text here</h1>
 <button onclick="burn(120)">Work</button>
@@ -62,14 +66,17 @@ func TestTraceAgreesWithThePage(t *testing.T) {
 	if _, err := p.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Evaluate(t, p, `new Promise((done) => { const look = () => document.title === "ready" ? requestAnimationFrame(done) : setTimeout(look, 10); look() }).then(() => 1)`)
+	pagetest.Evaluate(t, p, `new Promise((done) => {
+  const look = () => document.title === "ready" ? requestAnimationFrame(done) : setTimeout(look, 10);
+  look() }).then(() => 1)`)
 	pagetest.Act(t, p, p.Input().Click("button", input.ClickOptions{}))
 	var seen struct {
 		CLS, LCP, INP float64
 		Long          []float64
 	}
 	// Event timings arrive with the frame after the action.
-	measured := pagetest.Evaluate(t, p, `new Promise((done) => { const look = () => seen.inp && seen.long.length > 1 ? done(seen) : setTimeout(look, 10); look() })`)
+	measured := pagetest.Evaluate(t, p, `new Promise((done) => {
+  const look = () => seen.inp && seen.long.length > 1 ? done(seen) : setTimeout(look, 10); look() })`)
 	if err := json.Unmarshal([]byte(measured), &seen); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +133,8 @@ func TestTraceEndsWithTheConnection(t *testing.T) {
 
 func TestHeapSnapshot(t *testing.T) {
 	t.Parallel()
-	p, _ := pagetest.Open(t, `<script>class Crate { constructor() { this.things = Array.from({length: 20000}, (_, i) => ({ i })) } }; crate = new Crate()</script>`)
+	p, _ := pagetest.Open(t, `<script>class Crate {
+  constructor() { this.things = Array.from({length: 20000}, (_, i) => ({ i })) } }; crate = new Crate()</script>`)
 	var heap bytes.Buffer
 	used, err := p.Profiler().HeapSnapshot(t.Context(), &heap)
 	if err != nil {

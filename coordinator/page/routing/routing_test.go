@@ -50,7 +50,8 @@ func routedSite(a *requests) http.Handler {
 		case "/":
 			io.WriteString(w, "<!doctype html><title>routes</title>"+getScript)
 		case "/inner":
-			io.WriteString(w, `<!doctype html><script src="/lib.js"></script><script>parent.postMessage(typeof lib === "undefined" ? "none" : lib, "*")</script>`)
+			io.WriteString(w, `<!doctype html>
+<script src="/lib.js"></script><script>parent.postMessage(typeof lib === "undefined" ? "none" : lib, "*")</script>`)
 		case "/lib.js":
 			w.Header().Set("Content-Type", "text/javascript")
 			io.WriteString(w, `lib = "the server's"`)
@@ -102,7 +103,8 @@ func expectFramed(t *testing.T, description string, p *page.Page, url, want stri
 // framed shows a URL in a frame and returns the message that it posts.
 func framed(t *testing.T, p *page.Page, url string) string {
 	t.Helper()
-	return pagetest.Evaluate(t, p, fmt.Sprintf(`new Promise((done) => { onmessage = (e) => done(e.data); const f = document.createElement("iframe"); f.src = %q; document.body.append(f) })`, url))
+	return pagetest.Evaluate(t, p, fmt.Sprintf(`new Promise((done) => { onmessage = (e) => done(e.data);
+		const f = document.createElement("iframe"); f.src = %q; document.body.append(f) })`, url))
 }
 
 func mustRoute(t *testing.T, b *page.Browser, r routing.Route) {
@@ -128,13 +130,15 @@ func TestRoutes(t *testing.T) {
 	if got := get(t, p, other+"/api/item"); !strings.Contains(got, "mocked") {
 		t.Errorf("another origin's: %s", got)
 	}
-	if got := pagetest.Evaluate(t, p, fmt.Sprintf("get(%q, {method: 'PUT', headers: {'X-Own': '1'}, credentials: 'include'})", other+"/api/item")); !strings.Contains(got, "mocked") {
+	put := fmt.Sprintf("get(%q, {method: 'PUT', headers: {'X-Own': '1'}, credentials: 'include'})", other+"/api/item")
+	if got := pagetest.Evaluate(t, p, put); !strings.Contains(got, "mocked") {
 		t.Errorf("another origin's, with a preflight: %s", got)
 	}
 	if got := get(t, p, "/moved"); !strings.Contains(got, "mocked") {
 		t.Errorf("what a redirect leads to: %s", got)
 	}
-	if got := pagetest.Evaluate(t, p, `new Promise((done) => { new Worker("/worker.js").onmessage = (e) => done(e.data) })`); !strings.Contains(got, "mocked") {
+	inWorker := `new Promise((done) => { new Worker("/worker.js").onmessage = (e) => done(e.data) })`
+	if got := pagetest.Evaluate(t, p, inWorker); !strings.Contains(got, "mocked") {
 		t.Errorf("in a worker: %s", got)
 	}
 
@@ -175,7 +179,8 @@ func TestRoutesInFrames(t *testing.T) {
 		}
 	}
 	// A frame that existed before, and a page that opens later.
-	if got := pagetest.Evaluate(t, p, `new Promise((done) => { onmessage = (e) => done(e.data); document.querySelector("iframe").src += "?again" })`); got != `"mocked"` {
+	if got := pagetest.Evaluate(t, p, `new Promise((done) => { onmessage = (e) => done(e.data);
+		document.querySelector("iframe").src += "?again" })`); got != `"mocked"` {
 		t.Errorf("an old frame: %s", got)
 	}
 	later := pagetest.NewPage(t, b)
@@ -219,7 +224,8 @@ func TestRoutesBeforeServiceWorkers(t *testing.T) {
 	var a requests
 	b := pagetest.Connect(t)
 	p, _ := pagetest.ServeIn(t, b, routedSite(&a))
-	pagetest.Evaluate(t, p, `new Promise((done) => { navigator.serviceWorker.oncontrollerchange = () => done(1); navigator.serviceWorker.register("/sw.js") })`)
+	pagetest.Evaluate(t, p, `new Promise((done) => {
+  navigator.serviceWorker.oncontrollerchange = () => done(1); navigator.serviceWorker.register("/sw.js") })`)
 	expectGet(t, "without a route", p, "/api/item", "200  the service worker's")
 	body := "mocked"
 	mustRoute(t, b, routing.Route{Pattern: "/api/*", Body: &body})
@@ -259,7 +265,9 @@ func TestOfflineAndEmulation(t *testing.T) {
 	took := func() float64 {
 		t.Helper()
 		var ms float64
-		if err := json.Unmarshal([]byte(pagetest.Evaluate(t, p, `(async () => { const t = performance.now(); await get("/api/item"); return performance.now() - t })().then((ms) => ms)`)), &ms); err != nil {
+		took := pagetest.Evaluate(t, p, `(async () => { const t = performance.now();
+			await get("/api/item"); return performance.now() - t })().then((ms) => ms)`)
+		if err := json.Unmarshal([]byte(took), &ms); err != nil {
 			t.Fatal(err)
 		}
 		return ms

@@ -92,7 +92,8 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 		{"webpack", "other.map", "webpack://shop/./src/", "src/cart.ts:11:13"},
 		{"vite", "other.map", "/src/", "src/cart.ts:11:13"},
 		{"in a monorepo", "other.map", "webpack:///packages/shop/src/", "src/cart.ts:11:13"},
-		{"of a dependency", "other.map", "webpack:///node_modules/cart/lib/", "webpack:///node_modules/cart/lib/cart.ts:11:13"},
+		{"of a dependency", "other.map", "webpack:///node_modules/cart/lib/",
+			"webpack:///node_modules/cart/lib/cart.ts:11:13"},
 		{"of another server", elsewhere.URL() + "app.js.map", "../src/", ""},
 		{"broken", "../src/app.ts", "", ""},
 		{"missing", "none.map", "", ""},
@@ -103,7 +104,8 @@ func TestSourceMapsOfAllKinds(t *testing.T) {
 			changed := strings.ReplaceAll(sourceMap, "../src/", test.sources)
 			reference := test.reference
 			if reference == "data:application/json," {
-				reference += strings.NewReplacer("%", "%25", " ", "%20", "\n", "%0A", `"`, "%22", "'", "%27", "*", "%2A").Replace(changed)
+				escape := strings.NewReplacer("%", "%25", " ", "%20", "\n", "%0A", `"`, "%22", "'", "%27", "*", "%2A")
+				reference += escape.Replace(changed)
 			}
 			script := strings.Replace(bundle, "=app.js.map", "="+reference, 1)
 			for name, text := range map[string]string{"app.js": script, "other.map": changed} {
@@ -132,7 +134,8 @@ func TestPlainScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := openIn(t, folder, "/js/plain.js")
-	if c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{})); err != nil || len(c.Console) != 1 || c.Console[0].Position.Place != "js/plain.js:2:9" {
+	c, err := p.Act(t.Context(), p.Input().Click("#bad", input.ClickOptions{}))
+	if err != nil || len(c.Console) != 1 || c.Console[0].Position.Place != "js/plain.js:2:9" {
 		t.Errorf("%+v %v", c.Console, err)
 	}
 }
@@ -142,7 +145,9 @@ func TestPlainScripts(t *testing.T) {
 func TestPlacesInWorkers(t *testing.T) {
 	t.Parallel()
 	folder := copyShop(t)
-	worker := "const here = 1;\nconsole.error('from the worker', here);\nself.document = { querySelector: (id) => ({ addEventListener: (_, f) => { if (id === '#good') f() } }) };\nimportScripts('/dist/app.js');\n"
+	worker := "const here = 1;\nconsole.error('from the worker', here);\n" +
+		"self.document = { querySelector: (id) => ({ addEventListener: (_, f) => { if (id === '#good') f() } }) };\n" +
+		"importScripts('/dist/app.js');\n"
 	if err := os.WriteFile(filepath.Join(folder, "worker.js"), []byte(worker), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -176,17 +181,20 @@ func TestPlaceOfAPause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := map[string]any{"url": url + "/dist/app.js", "lineNumber": 0, "columnNumber": strings.Index(string(script), "console.warn")}
+	at := map[string]any{"url": url + "/dist/app.js", "lineNumber": 0,
+		"columnNumber": strings.Index(string(script), "console.warn")}
 	if err := s.Call(t.Context(), "Debugger.setBreakpointByUrl", at, nil); err != nil {
 		t.Fatal(err)
 	}
 	const place = "src/app.ts:7:"
 	c, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{}))
-	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.Location.Place, place) || !strings.Contains(c.Paused.String(), " at "+place) {
+	if err != nil || c.Paused == nil || !strings.HasPrefix(c.Paused.Location.Place, place) ||
+		!strings.Contains(c.Paused.String(), " at "+place) {
 		t.Errorf("the click: %+v %v", c.Paused, err)
 	}
 	for client, p := range map[string]*page.Page{"who was there": p, "who came late": latePage} {
-		if _, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{})); !errors.Is(err, page.ErrPaused) || !strings.Contains(err.Error(), place) {
+		_, err := p.Act(t.Context(), p.Input().Click("#good", input.ClickOptions{}))
+		if !errors.Is(err, page.ErrPaused) || !strings.Contains(err.Error(), place) {
 			t.Errorf("a click while paused, of %s: %v", client, err)
 		}
 	}
@@ -200,10 +208,12 @@ func TestPlaceOfAPause(t *testing.T) {
 func TestSourcesLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	sheets := make(chan struct{}, 100)
-	p, url := pagetest.ServeIn(t, pagetest.ConnectWith(t, &page.Options{Folders: []string{t.TempDir()}}), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	own := pagetest.ConnectWith(t, &page.Options{Folders: []string{t.TempDir()}})
+	p, url := pagetest.ServeIn(t, own, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":
-			fmt.Fprint(w, `<title>x</title><link rel=stylesheet href=/s.css><p>p</p><script src=/own.js></script><script>new Worker('/w.js')
+			fmt.Fprint(w, `<title>x</title>
+<link rel=stylesheet href=/s.css><p>p</p><script src=/own.js></script><script>new Worker('/w.js')
 new Worker(URL.createObjectURL(new Blob(["console.error('from a blob')"])))</script>`)
 		case "/s.css":
 			sheets <- struct{}{}

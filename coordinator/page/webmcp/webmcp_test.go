@@ -39,7 +39,8 @@ func served(w http.ResponseWriter, r *http.Request) {
 	case "/":
 		fmt.Fprint(w, shop)
 	case "/framed":
-		fmt.Fprintf(w, `<title>Framed</title><iframe allow=tools src="http://localhost:%s/"></iframe><iframe src="/"></iframe>`, port)
+		fmt.Fprintf(w, `<title>Framed</title>
+<iframe allow=tools src="http://localhost:%s/"></iframe><iframe src="/"></iframe>`, port)
 	default:
 		fmt.Fprintf(w, "<title>%s</title>", r.URL)
 	}
