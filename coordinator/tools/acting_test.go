@@ -13,11 +13,18 @@ import (
 )
 
 const actionPage = `<!doctype html><title>Acts</title><style>body { height: 5000px; width: 5000px; margin: 0 }</style>
-<button onclick="const i = document.createElement('input'); i.type = 'file'; i.onchange = () => document.title = 'file ' + i.files[0].name; i.click()">Choose a file</button> <p id=words>These words go</p>
+<button onclick="const i = document.createElement('input'); i.type = 'file';
+  i.onchange = () => document.title = 'file ' + i.files[0].name; i.click()">Choose a file</button>
+<p id=words>These words go</p>
 <div id=zone style="width: 100px; height: 50px" ondragover="event.preventDefault()"
-  ondrop="event.preventDefault(); document.title = 'drop ' + (event.dataTransfer.files[0]?.name ?? event.dataTransfer.getData('text/plain'))">Zone</div>
-<div id=card draggable=true style="position: absolute; left: 20px; top: 300px; width: 80px; height: 40px" ondragstart="event.dataTransfer.setData('text/plain', 'the card')">Card</div>
-<div id=list style="position: absolute; left: 200px; top: 400px; width: 150px; height: 100px" ondragover="event.preventDefault()" ondrop="event.preventDefault(); document.title = 'dropped ' + event.dataTransfer.getData('text/plain')">List</div>
+  ondrop="event.preventDefault();
+    document.title = 'drop ' + (event.dataTransfer.files[0]?.name ?? event.dataTransfer.getData('text/plain'))"
+  >Zone</div>
+<div id=card draggable=true style="position: absolute; left: 20px; top: 300px; width: 80px; height: 40px"
+  ondragstart="event.dataTransfer.setData('text/plain', 'the card')">Card</div>
+<div id=list style="position: absolute; left: 200px; top: 400px; width: 150px; height: 100px"
+  ondragover="event.preventDefault()"
+  ondrop="event.preventDefault(); document.title = 'dropped ' + event.dataTransfer.getData('text/plain')">List</div>
 <canvas id=pad style="position: absolute; left: 300px; top: 100px" width=200 height=100></canvas>
 <script>
 window.seen = [];
@@ -82,7 +89,14 @@ func TestActions(t *testing.T) {
 	sees("mousemove 10 20 0 0", "mousedown 10 20 0 1", "mouseup 10 20 0 0")
 	// A drag without drag and drop, as over a canvas or a slider.
 	agent.Must("browser_mouse_drag_xy", args{"startX": 320, "startY": 110, "endX": 400, "endY": 180})
-	agent.ExpectValue(`() => { const all = seen.splice(0); return [all.find(e => e.startsWith('mousedown')), all.some(e => /^mousemove .* 1$/.test(e)), all.at(-1)].join(', ') }`, `"mousedown 20 10 0 1, true, mouseup 100 80 0 0"`)
+	agent.ExpectValue(`() => {
+		const all = seen.splice(0);
+		return [
+			all.find(e => e.startsWith('mousedown')),
+			all.some(e => /^mousemove .* 1$/.test(e)),
+			all.at(-1),
+		].join(', ');
+	}`, `"mousedown 20 10 0 1, true, mouseup 100 80 0 0"`)
 	agent.Must("browser_mouse_wheel", args{"deltaX": 150, "deltaY": 400})
 	agent.Must("browser_wait_for", args{"expression": "scrollX === 150 && scrollY === 400"})
 
@@ -107,7 +121,8 @@ const formPage = `<!doctype html><title>Form</title>
 <label>News <input type=checkbox id=news></label>
 <label>Colour <select id=colour><option>red<option>blue</select></label>
 <button onclick="document.title = confirm('Really?') ? 'yes' : 'no'">Ask</button>
-<button id=load onclick="fetch('/api/item?n=7', {method: 'POST', body: 'seven'}).then((r) => r.text()).then((t) => setTimeout(() => document.body.append(t), 50))">Load</button>`
+<button id=load onclick="fetch('/api/item?n=7', {method: 'POST', body: 'seven'}).then((r) => r.text())
+  .then((t) => setTimeout(() => document.body.append(t), 50))">Load</button>`
 
 func TestEmulateFetchAndWait(t *testing.T) {
 	t.Parallel()
@@ -240,7 +255,8 @@ func TestStuckPages(t *testing.T) {
 
 	// A stale ref.
 	save := agent.Ref("button", "Save")
-	agent.Evaluate("() => document.querySelector('#save').replaceWith(Object.assign(document.createElement('button'), { textContent: 'Save' }))")
+	agent.Evaluate(`() => document.querySelector('#save')
+		.replaceWith(Object.assign(document.createElement('button'), { textContent: 'Save' }))`)
 	agent.Refused("browser_click", args{"target": save},
 		`ref `+save+` (button "Save") is stale, its element was removed`,
 		" looks the same now; use it if that is meant, or take a new snapshot")
@@ -266,7 +282,9 @@ func TestStuckPages(t *testing.T) {
 	agent.Must("browser_snapshot", nil)
 
 	// A script that never ends.
-	agent.Evaluate(`() => { setTimeout(() => { const r = new XMLHttpRequest(); r.open("GET", "/hangs", false); r.send(); for (;;); }) }`)
+	agent.Evaluate(`() => {
+		setTimeout(() => { const r = new XMLHttpRequest(); r.open("GET", "/hangs", false); r.send(); for (;;); });
+	}`)
 	<-hangs // the request blocks the page too
 	agent.Refused("browser_snapshot", nil,
 		"the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for 10s",
@@ -288,7 +306,10 @@ func TestStuckPages(t *testing.T) {
 // A drag that the page refuses is not answered like one that it has accepted.
 func TestDragThatIsRefused(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><style>div{height:40px}</style><div id=card draggable=true>Card</div><div id=lane ondragover="event.preventDefault()">Lane</div><div id=closed>Closed</div>`)
+	url := toolstest.ServeHTML(t, `<!doctype html><style>div{height:40px}</style>
+<div id=card draggable=true>Card</div>
+<div id=lane ondragover="event.preventDefault()">Lane</div>
+<div id=closed>Closed</div>`)
 	agent := toolstest.OpenWindow(t).Start(options{}, "vision")
 	agent.Open(url)
 	const refused = "The page did not accept a drop there"
@@ -325,7 +346,9 @@ func TestExportOfHover(t *testing.T) {
 // An exported test has no password, however it was typed, and wherever the page shows it.
 func TestExportOfPasswords(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><input id=user aria-label=User><input id=pw type=password aria-label=Password><input id=shown autocomplete="current-password" aria-label=Again>
+	url := toolstest.ServeHTML(t, `<!doctype html><input id=user aria-label=User>
+<input id=pw type=password aria-label=Password>
+<input id=shown autocomplete="current-password" aria-label=Again>
 <label>Once more <input id=third type=password></label><button onclick="confirm('Use ' + pw.value + '?')">Ask</button>`)
 	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=quartz-lamp\n")}, "testing")
 	agent.Open(url)

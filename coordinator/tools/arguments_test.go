@@ -41,7 +41,8 @@ func TestFit(t *testing.T) {
 		{"browser_click", `{"target":["e1"],"button":null}`, `{"target":"e1"}`},
 		{"browser_click", `{"target":"e1","button":"x. Yes"}`, `button "x. Yes": want one of left, right, middle`},
 		{"browser_click", `{"target":"e1","doubleClick":"yes"}`, `doubleClick: want a boolean, not "yes"`},
-		{"browser_drag", `{"from":"e1","to":"e2"}`, `browser_drag has no parameter "from": it has endPosition, endTarget, offset, startPosition, startTarget, tab, window`},
+		{"browser_drag", `{"from":"e1","to":"e2"}`, `browser_drag has no parameter "from": ` +
+			`it has endPosition, endTarget, offset, startPosition, startTarget, tab, window`},
 		{"browser_tabs", `{"action":"select","index":"NaN"}`, `index: want an integer, not "NaN"`},
 		{"browser_tabs", `{"index":1}`, `browser_tabs needs action (list, new, close, select or request)`},
 		{"browser_wait_for", `{"text":"Tea","timeout":5000}`,
@@ -59,7 +60,8 @@ func TestFit(t *testing.T) {
 		{"browser_fill_form", `{"fields":[{"target":"e1","ref":"e1","value":"a"}]}`,
 			`{"fields":[{"target":"e1","value":"a"}]}`},
 		{"browser_hover", `{"ref":"e1","position":{"x":1,"y":2}}`, `{"position":{"x":1,"y":2},"target":"e1"}`},
-		{"browser_click", `{"tarrget":"e1"}`, `browser_click has no parameter "tarrget"; give target. It has button, changes, doubleClick, modifiers, position, tab, target, window`},
+		{"browser_click", `{"tarrget":"e1"}`, `browser_click has no parameter "tarrget"; give target. ` +
+			`It has button, changes, doubleClick, modifiers, position, tab, target, window`},
 		{"browser_click", `{}`, `browser_click needs target (ref or selector)`},
 		{"window_list", `{"foo":1}`, `window_list has no parameter "foo": it has none`},
 		{"browser_click", `"e1"`, `the arguments of browser_click are not an object: "e1"`},
@@ -102,7 +104,8 @@ func TestUnknownTools(t *testing.T) {
 	}
 }
 
-// The tools agree with each other: names of Playwright's tools and of steps have one meaning, and each tool has what the reference needs.
+// The tools agree with each other: names of Playwright's tools and of steps have one meaning, and
+// each tool has what the reference needs.
 func TestDefinitions(t *testing.T) {
 	seen := map[string]string{}
 	unique := func(tool *Tool, name string) {

@@ -12,21 +12,38 @@ import (
 	"browser-coordinator/internal/toolstest"
 )
 
-const shopPage = `<!doctype html><title>Shop</title><style>#menu { display: none } #more:checked ~ #menu { display: block } .off { display: none }</style>
+const shopPage = `<!doctype html><title>Shop</title>
+<style>#menu { display: none } #more:checked ~ #menu { display: block } .off { display: none }</style>
 <main><h1>Cart <span id=count>0</span></h1><ul id=list></ul><p id=total>Total: € 0</p>
-<button id=add onclick="add()">Add</button><button id=sort onclick="list.append(...[...list.children].reverse())">Reverse</button><button id=clear onclick="list.replaceChildren(); total.textContent = 'Total: € 0'">Clear</button>
+<button id=add onclick="add()">Add</button><button id=sort
+  onclick="list.append(...[...list.children].reverse())">Reverse</button><button id=clear
+  onclick="list.replaceChildren(); total.textContent = 'Total: € 0'">Clear</button>
 <input type=checkbox id=more aria-label=More><div id=menu><a href=#a>Option A</a></div>
 <input id=name aria-label=Name><button id=fill onclick="document.querySelector('#name').value = 'Ada'">Fill</button>
-<button id=open onclick="dialog.showModal()">Open</button><dialog id=dialog aria-label=Sure><button id=no onclick="dialog.close()">No</button></dialog>
-<button id=toast onclick="show('Saved 7')">Toast</button><button id=later onclick="setTimeout(show, 30, 'Later 8')">Later</button>
-<button id=modal onclick="document.body.classList.toggle('modal-open'); panel.classList.toggle('off')">Panel</button><section id=panel class=off aria-label=Panel><p>Inside</p></section>
+<button id=open onclick="dialog.showModal()">Open</button>
+<dialog id=dialog aria-label=Sure><button id=no onclick="dialog.close()">No</button></dialog>
+<button id=toast onclick="show('Saved 7')">Toast</button><button id=later
+  onclick="setTimeout(show, 30, 'Later 8')">Later</button>
+<button id=modal onclick="document.body.classList.toggle('modal-open'); panel.classList.toggle('off')">Panel</button>
+<section id=panel class=off aria-label=Panel><p>Inside</p></section>
 <iframe id=frame srcdoc="<button onclick='this.nextSibling.textContent = 7'>Inner</button><p>0</p>"></iframe>
 <div id=host></div><button id=quiet>Quiet</button></main>
 <script>
 for (let i = 0; i < 60; i++) document.body.insertAdjacentHTML('beforeend', '<p>Filler ' + i + '</p><hr>')
 let n = 0
-function add() { n++; count.textContent = n; total.firstChild.nodeValue = 'Total: € ' + n * 10; list.insertAdjacentHTML('beforeend', '<li>Tea ' + n + ' <button>Remove ' + n + '</button></li>') }
-function show(text) { const t = document.createElement('div'); t.setAttribute('role', 'status'); t.textContent = text; document.body.append(t); setTimeout(() => { t.remove(); document.title = text }, 60) }
+function add() {
+  n++
+  count.textContent = n
+  total.firstChild.nodeValue = 'Total: € ' + n * 10
+  list.insertAdjacentHTML('beforeend', '<li>Tea ' + n + ' <button>Remove ' + n + '</button></li>')
+}
+function show(text) {
+  const t = document.createElement('div')
+  t.setAttribute('role', 'status')
+  t.textContent = text
+  document.body.append(t)
+  setTimeout(() => { t.remove(); document.title = text }, 60)
+}
 host.attachShadow({mode: 'open'}).innerHTML = '<button id=in>In shadow</button><p>old</p>'
 host.shadowRoot.querySelector('button').onclick = () => host.shadowRoot.querySelector('p').textContent = 'new'
 </script>`
@@ -121,7 +138,8 @@ func TestChangesAfterABeginning(t *testing.T) {
 		agent := toolstest.OpenWindow(t).Agent()
 		agent.Expect("browser_navigate", args{"url": toolstest.ServeHTML(t,
 			fmt.Sprintf(`<!doctype html><button onclick="count.textContent = 1">Add</button><p id=count>0</p>
-<script>for (let i = 0; i < %d; i++) document.body.insertAdjacentHTML('beforeend', '<p>Item ' + i)</script>`, items))}, "… and more: browser_snapshot.")
+<script>for (let i = 0; i < %d; i++) document.body.insertAdjacentHTML('beforeend', '<p>Item ' + i)</script>`, items))},
+			"… and more: browser_snapshot.")
 		agent.Expect("browser_click", args{"target": "button"}, want)
 		agent.Must("browser_snapshot", args{"depth": 1})
 	}
@@ -196,8 +214,10 @@ func TestNavigationsShowThePage(t *testing.T) {
 func TestChangesOfAWaitAndOfAScript(t *testing.T) {
 	t.Parallel()
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `<!doctype html><button onclick="setTimeout(() => stock.textContent = 'Stock: 0', 600)">Reserve</button><p id=stock>Stock: 6</p>
-<button id=save onclick="setTimeout(() => toast.innerHTML = 'Saved with 2 errors', 600); setTimeout(() => toast.innerHTML = '', 900)">Save</button><div id=toast role=status></div>
+		io.WriteString(w, `<!doctype html>
+<button onclick="setTimeout(() => stock.textContent = 'Stock: 0', 600)">Reserve</button><p id=stock>Stock: 6</p>
+<button id=save onclick="setTimeout(() => toast.innerHTML = 'Saved with 2 errors', 600);
+  setTimeout(() => toast.innerHTML = '', 900)">Save</button><div id=toast role=status></div>
 <button onclick="stock.textContent = 'Hi ' + prompt('Your name?', 'Bob')">Ask</button>`)
 	})
 	agent := toolstest.OpenWindow(t).Agent()
@@ -223,7 +243,11 @@ func TestChangesAreCutAtItems(t *testing.T) {
 	t.Parallel()
 	agent := toolstest.OpenWindow(t).Agent()
 	url := toolstest.ServeHTML(t, `<!doctype html><button onclick="load()">Load</button><main id=feed></main><script>
-function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeend', '<article aria-label=News' + i + '><p>Breaking ' + i + '</p><h2>' + 'Headline '.repeat(i % 7 + 3) + i + '</h2><p>x</p></article>') }</script>`)
+function load() {
+  for (let i = 1; i < 60; i++)
+    feed.insertAdjacentHTML('beforeend', '<article aria-label=News' + i + '><p>Breaking ' + i + '</p>' +
+      '<h2>' + 'Headline '.repeat(i % 7 + 3) + i + '</h2><p>x</p></article>')
+}</script>`)
 	text := ""
 	// a busy machine may be too slow to compare
 	for tries := 0; tries == 0 || tries < 10 && strings.Contains(text, "Much of the page"); tries++ {
@@ -231,7 +255,9 @@ function load() { for (let i = 1; i < 60; i++) feed.insertAdjacentHTML('beforeen
 		agent.Must("browser_snapshot", nil)
 		text = agent.Must("browser_click", args{"target": "text=Load"})
 	}
-	if !regexp.MustCompile(`- heading "[^"]*" \[level=2\]\n\+ +- x\n… cut here, \d+ more lines: browser_snapshot\.$`).MatchString(text) || strings.Count(text, "Breaking") != strings.Count(text, "heading") {
+	const end = `- heading "[^"]*" \[level=2\]\n\+ +- x\n… cut here, \d+ more lines: browser_snapshot\.$`
+	if !regexp.MustCompile(end).MatchString(text) ||
+		strings.Count(text, "Breaking") != strings.Count(text, "heading") {
 		t.Error(text)
 	}
 }
@@ -241,10 +267,18 @@ func TestToastThatIsShownAgain(t *testing.T) {
 	t.Parallel()
 	agent := openPage(t, `<!doctype html><button>Save</button><div id=s role=status></div><script>
 let timer
-document.querySelector("button").onclick = () => { s.textContent = "Profile saved"; clearTimeout(timer); timer = setTimeout(() => { s.textContent = ""; document.title = "empty" }, 700); document.title = "" }
+document.querySelector("button").onclick = () => {
+  s.textContent = "Profile saved"
+  clearTimeout(timer)
+  timer = setTimeout(() => { s.textContent = ""; document.title = "empty" }, 700)
+  document.title = ""
+}
 </script>`)
 	agent.Expect("browser_click", args{"target": "button"}, "+ - status: Profile saved")
-	agent.Must("browser_evaluate", args{"function": `new Promise((done) => { const look = () => document.title ? done() : setTimeout(look, 20); look() })`})
+	agent.Must("browser_evaluate", args{"function": `new Promise((done) => {
+		const look = () => document.title ? done() : setTimeout(look, 20);
+		look();
+	})`})
 	for range 2 {
 		agent.Expect("browser_click", args{"target": "button"}, "Profile saved")
 		must.Await(t, "the end of the toast", func() bool {
@@ -256,7 +290,8 @@ document.querySelector("button").onclick = () => { s.textContent = "Profile save
 // A wait for a toast says that it was there before, or that it has gone again.
 func TestWaitForAToastThatHasGone(t *testing.T) {
 	t.Parallel()
-	agent := openPage(t, `<!doctype html><title>Shop</title><button id=now>Save</button><button id=later>Later</button><div id=s role=status></div><script>
+	agent := openPage(t, `<!doctype html><title>Shop</title><button id=now>Save</button>
+<button id=later>Later</button><div id=s role=status></div><script>
 function toast(text) { s.textContent = text; setTimeout(() => { s.textContent = "" }) }
 now.onclick = () => { toast("Profile saved"); document.title = "Saved" }
 later.onclick = () => setTimeout(toast, 300, "Once more")</script>`)
@@ -265,7 +300,10 @@ later.onclick = () => setTimeout(toast, 300, "Once more")</script>`)
 		`The page's title is now "Saved".`)
 	agent.Refused("browser_steps", args{"steps": []args{{"action": "click", "target": "#now"},
 		{"action": "wait", "text": "Profile saved", "time": 0.5}}}, "2. wait", `"Profile saved"`, "for a while")
-	agent.Must("browser_evaluate", args{"function": `() => { document.body.insertAdjacentHTML("beforeend", "<select>" + "<option>Land of long names</option>".repeat(120) + "<option>Zimbabwe</select>") }`})
+	agent.Must("browser_evaluate", args{"function": `() => {
+		const options = "<option>Land of long names</option>".repeat(120) + "<option>Zimbabwe</select>";
+		document.body.insertAdjacentHTML("beforeend", "<select>" + options);
+	}`})
 	if text := agent.Must("browser_wait_for", args{"text": "Zimbabwe"}); strings.Contains(text, "But now") {
 		t.Error(text)
 	}
@@ -292,9 +330,11 @@ func TestWhatHappensBetweenTwoAnswers(t *testing.T) {
 		case "/shown":
 			shown <- struct{}{}
 		case "/frame":
-			io.WriteString(w, `<!doctype html><button id=in onclick="say.textContent = 'Inner done'">Inner</button><p id=say>Inner</p>`)
+			io.WriteString(w, `<!doctype html><button id=in onclick="say.textContent = 'Inner done'">Inner</button>
+<p id=say>Inner</p>`)
 		default:
-			io.WriteString(w, `<!doctype html><title>Shop</title><button id=one>One</button><button id=two onclick="own.textContent = 'Two is done'">Two</button><input id=field aria-label=Field>
+			io.WriteString(w, `<!doctype html><title>Shop</title><button id=one>One</button><button id=two
+  onclick="own.textContent = 'Two is done'">Two</button><input id=field aria-label=Field>
 <p id=own>Two</p><p id=news>No news</p><div id=s role=status></div><iframe src=/frame></iframe><script>
 one.onclick = async () => {
   await fetch("/hold")
@@ -401,8 +441,10 @@ func TestToastBetweenIsNotTheActions(t *testing.T) {
 		case "/shown":
 			shown <- struct{}{}
 		case "/":
-			io.WriteString(w, `<!doctype html><title>Shop</title><button id=one>One</button><button id=two>Two</button><input id=field aria-label=Field ondragover="event.preventDefault()">
-<input id=file type=file><select aria-label=Kind><option>a<option>b</select><p id=own>Own</p><p id=news>No news</p><div id=s role=status></div><script>
+			io.WriteString(w, `<!doctype html><title>Shop</title><button id=one>One</button><button id=two>Two</button><input
+  id=field aria-label=Field ondragover="event.preventDefault()">
+<input id=file type=file><select aria-label=Kind><option>a<option>b</select>
+<p id=own>Own</p><p id=news>No news</p><div id=s role=status></div><script>
 let n = 0
 one.onclick = async () => {
   await fetch("/hold")
@@ -419,7 +461,8 @@ one.onclick = async () => {
 	agent := toolstest.OpenWindow(t).Agent("vision", "storage", "network")
 	agent.Open(url)
 	agent.Must("browser_snapshot", nil)
-	before := regexp.MustCompile(`Since the last answer that showed the page:\W*Shown for a while: "One is saved \d+"\W*Changes:(\W.*\n)*\+ +- News`)
+	before := regexp.MustCompile(`Since the last answer that showed the page:\W*` +
+		`Shown for a while: "One is saved \d+"\W*Changes:(\W.*\n)*\+ +- News`)
 	for _, tool := range agent.ToolNames() {
 		arguments, acts := betweenTools[tool]
 		if !acts {
@@ -445,7 +488,8 @@ one.onclick = async () => {
 // before that is not.
 func TestChangesOfScrollingToTheTarget(t *testing.T) {
 	t.Parallel()
-	const page = `<!doctype html><title>Shop</title><p id=news>No news</p><p id=rows>Rows 0</p><div style="height: 3000px"></div>
+	const page = `<!doctype html><title>Shop</title><p id=news>No news</p><p id=rows>Rows 0</p>
+<div style="height: 3000px"></div>
 <button id=far>Far</button><input id=field aria-label=Field>%s<script>
 onscroll = () => { rows.textContent = "Rows " + Math.round(scrollY > 0) }
 </script>`
@@ -487,8 +531,14 @@ func TestDialogBeforeManyRows(t *testing.T) {
 	t.Parallel()
 	agent := openPage(t, `<!doctype html><button id=go>Go</button><ul id=list></ul><div id=box></div><script>
 go.onclick = () => {
-  for (let i = 0; i < 50; i++) list.insertAdjacentHTML("beforeend", "<li>A row with some words in it, number " + i + " <button>Open row " + i + "</button></li>")
-  box.innerHTML = '<div role=dialog aria-label=Sure><h2>Remove all rows?</h2><p>They cannot be restored.</p><label>Reason <input></label>' + [1, 2, 3, 4, 5, 6].map((n) => "<p>Rule " + n + "</p>").join("") + '<div role=group aria-label=Choice><button>Yes</button><button>No</button></div></div><p role=alert>Be careful</p>'
+  for (let i = 0; i < 50; i++)
+    list.insertAdjacentHTML("beforeend",
+      "<li>A row with some words in it, number " + i + " <button>Open row " + i + "</button></li>")
+  const rules = [1, 2, 3, 4, 5, 6].map((n) => "<p>Rule " + n + "</p>").join("")
+  box.innerHTML = '<div role=dialog aria-label=Sure><h2>Remove all rows?</h2><p>They cannot be restored.</p>' +
+    '<label>Reason <input></label>' + rules +
+    '<div role=group aria-label=Choice><button>Yes</button><button>No</button></div></div>' +
+    '<p role=alert>Be careful</p>'
 }</script>`)
 	text := agent.Must("browser_click", args{"target": "#go"})
 	_, changes, _ := strings.Cut(text, "Changes:")
@@ -517,7 +567,8 @@ go.onclick = () => {
 // A diff that cannot be one says why it is a whole snapshot.
 func TestDiffThatIsAWholeSnapshot(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><h1>Cart</h1><button onclick="document.body.innerHTML = '<h2>Other</h2>'">Other</button>`)
+	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><h1>Cart</h1>
+<button onclick="document.body.innerHTML = '<h2>Other</h2>'">Other</button>`)
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	diff := func(reason string) {

@@ -28,9 +28,13 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 		default:
 			w.Header().Set("Content-Security-Policy", "img-src 'none'")
-			io.WriteString(w, `<!doctype html><title>Shop</title><button id=csp onclick="new Image().src = '/tea.png'">Picture</button><button id=order onclick="fetch('/api/order', {method: 'POST'}).then(() => fetch('/slow'))">Order</button>
-<button id=fine>Fine</button><button id=late onclick="setTimeout(() => { throw new Error('too late') }, 600)">Late</button>
-<button id=ask onclick="if (confirm('Sure?')) fetch('/done').then(() => alert('Deleted'))">Ask</button><button id=popup onclick="setTimeout(() => window.open('/popup'), 600)">Popup</button><a href="/next" onclick="null.x">Next</a>`)
+			io.WriteString(w, `<!doctype html><title>Shop</title>
+<button id=csp onclick="new Image().src = '/tea.png'">Picture</button><button id=order
+  onclick="fetch('/api/order', {method: 'POST'}).then(() => fetch('/slow'))">Order</button>
+<button id=fine>Fine</button><button id=late
+  onclick="setTimeout(() => { throw new Error('too late') }, 600)">Late</button>
+<button id=ask onclick="if (confirm('Sure?')) fetch('/done').then(() => alert('Deleted'))">Ask</button><button id=popup
+  onclick="setTimeout(() => window.open('/popup'), 600)">Popup</button><a href="/next" onclick="null.x">Next</a>`)
 		}
 	})
 	t.Cleanup(release)
@@ -89,7 +93,8 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 // body of a response that the browser has blocked is not just empty.
 func TestWhatTheBrowserKeepsBack(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><script>fetch("http://localhost:" + location.port + "/prices").catch(() => { document.title = "Blocked" })</script>`)
+	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><script>
+fetch("http://localhost:" + location.port + "/prices").catch(() => { document.title = "Blocked" })</script>`)
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	agent.Must("browser_wait_for", args{"expression": `document.title == "Blocked"`})

@@ -25,7 +25,9 @@ func filesOutside(t *testing.T, shop string) (outside string) {
 		filepath.Join(shop, "plain.html"): "<title>Plain</title>plain",
 		filepath.Join(shop, "leads.html"): `<title>Leads</title><a id=link href="` + address +
 			`">link</a> <a id=tab target=_blank href="` + address + `">tab</a> <a id=near href=plain.html>near</a>
-<button id=go onclick="location.href = '` + address + `'">go</button> <button id=framed onclick="document.querySelector('iframe').src = '` + address + `'">frame</button><iframe src="plain.html"></iframe>`,
+<button id=go onclick="location.href = '` + address + `'">go</button>
+<button id=framed onclick="document.querySelector('iframe').src = '` + address + `'">frame</button>` +
+			`<iframe src="plain.html"></iframe>`,
 		filepath.Join(shop, "holds.html"): `<title>Holds</title><iframe src="` + address + `"></iframe><object data="` +
 			address + `"></object><script src="` + address + `"></script>`,
 	})
@@ -172,8 +174,9 @@ func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 	w := toolstest.OpenWindow(t)
 	outside := filepath.Join(t.TempDir(), "outside.svg")
 	writeFiles(t, map[string]string{
-		outside:                               `<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"/>`,
-		filepath.Join(w.Folder, "opens.html"): `<title>Opens</title><button onclick="window.open('shows.html')">open</button>`,
+		outside: `<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"/>`,
+		filepath.Join(w.Folder, "opens.html"): `<title>Opens</title>` +
+			`<button onclick="window.open('shows.html')">open</button>`,
 		filepath.Join(w.Folder, "shows.html"): `<title>Shows</title><p>shows<img id=i src="file://` + outside + `">`,
 	})
 	agent := w.Agent()
@@ -266,7 +269,9 @@ func downloads(t *testing.T, goOn <-chan struct{}) (url string) {
 		}
 		switch r.URL.Path {
 		case "/":
-			io.WriteString(w, `<title>Files</title><a id=report href=/report>report</a> <a id=slow href=/slow>slow</a> <a id=broken href=/broken>broken</a> <a id=tab target=_blank href=/report>tab</a>`)
+			io.WriteString(w, `<title>Files</title>
+<a id=report href=/report>report</a> <a id=slow href=/slow>slow</a>
+<a id=broken href=/broken>broken</a> <a id=tab target=_blank href=/report>tab</a>`)
 		case "/report":
 			attach("report.csv", 3)
 			io.WriteString(w, "a,b")

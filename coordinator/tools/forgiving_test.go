@@ -13,7 +13,8 @@ import (
 // the names that there are.
 func TestForgivingArguments(t *testing.T) {
 	t.Parallel()
-	agent := openPage(t, `<!doctype html><input id=i onkeydown="document.title = event.key"><select id=s><option>Tea<option>Coffee</select><button onclick="document.title = 'clicked'">Go</button>`)
+	agent := openPage(t, `<!doctype html><input id=i onkeydown="document.title = event.key"><select id=s
+  ><option>Tea<option>Coffee</select><button onclick="document.title = 'clicked'">Go</button>`)
 	agent.Must("browser_type", args{"selector": "#i", "value": "Ann", "timeout": 5000})
 	agent.Must("browser_press_key", args{"key": "return", "element": "the field"})
 	agent.ExpectValue("() => document.title + i.value", `"EnterAnn"`)
@@ -32,8 +33,13 @@ func TestForgivingArguments(t *testing.T) {
 // Calls that another server's tool would take, or that the list of tools suggests.
 func TestCallsOfOtherHabits(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><form onsubmit="event.preventDefault(); out.textContent = 'Results for ' + q.value"><input id=q></form><input id=other><output id=out></output><p id=text>No focus</p>
-<select id=colour><option>Red<option>Green</select><label><input type=radio id=large name=size>Large</label><input type=checkbox id=news><button onclick="setTimeout(() => { late.hidden = false; late.textContent = 'Ready' }, 300)">Go</button><b id=late hidden></b>`)
+	url := toolstest.ServeHTML(t, `<!doctype html>
+<form onsubmit="event.preventDefault(); out.textContent = 'Results for ' + q.value"><input id=q></form>
+<input id=other><output id=out></output><p id=text>No focus</p>
+<select id=colour><option>Red<option>Green</select><label><input type=radio id=large name=size>Large</label><input
+  type=checkbox id=news><button
+  onclick="setTimeout(() => { late.hidden = false; late.textContent = 'Ready' }, 300)">Go</button><b
+  id=late hidden></b>`)
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
 	agent.Must("browser_type", args{"target": "#q", "text": "oat"})

@@ -29,12 +29,16 @@ func TestFormsDialogsAndTabs(t *testing.T) {
 	agent.Must("browser_fill_form", args{"fields": []args{ // each by what it is
 		{"target": "#name", "value": "Ada"}, {"target": "#news", "value": true}, {"target": "#colour", "value": "blue"},
 	}})
-	agent.ExpectValue(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Ada true blue"`)
+	const values = `() => {
+		const [name, news, colour] = ["name", "news", "colour"].map((id) => document.getElementById(id));
+		return [name.value, news.checked, colour.value].join(" ");
+	}`
+	agent.ExpectValue(values, `"Ada true blue"`)
 	agent.Must("browser_fill_form", args{"fields": []args{ // whatever the agent calls it
 		{"target": "#name", "type": "text", "value": "Eve"}, {"target": "#news", "type": "Switch", "value": "false"},
 		{"target": "#colour", "type": "listbox", "value": "red"},
 	}})
-	agent.ExpectValue(`() => [document.querySelector("#name").value, document.querySelector("#news").checked, document.querySelector("#colour").value].join(" ")`, `"Eve false red"`)
+	agent.ExpectValue(values, `"Eve false red"`)
 
 	// A dialog ends the click with its text, and blocks until it is answered.
 	agent.Expect("browser_click", args{"target": agent.Ref("button", "Ask")}, `"Really?"`)
@@ -74,8 +78,10 @@ func TestActionThatFailsMidway(t *testing.T) {
 			w.WriteHeader(http.StatusConflict)
 			return
 		}
-		io.WriteString(w, `<!doctype html><title>Form</title><label>Name <input id=name oninput="hint.textContent = 'Hello ' + value; fetch('/check')"></label><p id=hint></p>
-<label>When <input id=when type=date></label><label>Stuck <input id=stuck type=checkbox onclick="event.preventDefault(); fetch('/check')"></label>`)
+		io.WriteString(w, `<!doctype html><title>Form</title>
+<label>Name <input id=name oninput="hint.textContent = 'Hello ' + value; fetch('/check')"></label><p id=hint></p>
+<label>When <input id=when type=date></label><label>Stuck <input id=stuck type=checkbox
+  onclick="event.preventDefault(); fetch('/check')"></label>`)
 	})
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
@@ -97,8 +103,10 @@ func TestActionThatFailsMidway(t *testing.T) {
 // The answer to a form says which fields the page has changed again.
 func TestFormThatThePageChanges(t *testing.T) {
 	t.Parallel()
-	agent := openPage(t, `<!doctype html><label>Region <input id=region></label><label>News <input type=checkbox id=news></label>
-<label>Country <select id=country onchange="region.value = ''; news.checked = false"><option>-<option>Peru</select></label><select id=tags multiple><option>red<option>green<option>blue</select>`)
+	agent := openPage(t, `<!doctype html><label>Region <input id=region></label>
+<label>News <input type=checkbox id=news></label>
+<label>Country <select id=country onchange="region.value = ''; news.checked = false"
+  ><option>-<option>Peru</select></label><select id=tags multiple><option>red<option>green<option>blue</select>`)
 	agent.Expect("browser_fill_form", args{"fields": []args{{"target": "#region", "value": "Cusco"},
 		{"target": "#news", "value": "true"}, {"target": "#country", "value": "Peru"},
 		{"target": "#tags", "value": []string{"red", "blue"}}}},
@@ -112,9 +120,25 @@ func TestFormThatThePageChanges(t *testing.T) {
 // and after it has formatted it. Slow typing goes to the end, also of a field with the focus.
 func TestFieldThatIsDrawnAnew(t *testing.T) {
 	t.Parallel()
-	agent := openPage(t, `<!doctype html><div id=r></div><input id=phone oninput="setTimeout(() => this.value = this.value.slice(0, 4))"><input id=code value=AB>
-<script>let open = false; function draw(v) { const had = document.activeElement?.id === 'q'; r.innerHTML = ''; const i = document.createElement('input'); i.id = 'q'; i.value = v
-i.onfocus = () => { if (!open) { open = true; draw(i.value) } }; i.oninput = () => draw(i.value); r.append(i); if (had) i.focus() } draw(''); code.focus(); code.setSelectionRange(0, 0)</script>`)
+	agent := openPage(t, `<!doctype html><div id=r></div>
+<input id=phone oninput="setTimeout(() => this.value = this.value.slice(0, 4))"><input id=code value=AB>
+<script>
+let open = false;
+function draw(v) {
+  const had = document.activeElement?.id === 'q';
+  r.innerHTML = '';
+  const i = document.createElement('input');
+  i.id = 'q';
+  i.value = v;
+  i.onfocus = () => { if (!open) { open = true; draw(i.value) } };
+  i.oninput = () => draw(i.value);
+  r.append(i);
+  if (had) i.focus();
+}
+draw('');
+code.focus();
+code.setSelectionRange(0, 0);
+</script>`)
 	if text := agent.Must("browser_type", args{"target": "#q", "text": "rome"}); strings.Contains(text,
 		"not what was typed") {
 		t.Error(text)
@@ -130,7 +154,8 @@ i.onfocus = () => { if (!open) { open = true; draw(i.value) } }; i.oninput = () 
 func TestEnterAtDisabledButton(t *testing.T) {
 	t.Parallel()
 	agent := openPage(t, `<!doctype html><title>Shop</title><button disabled>Other</button>
-<form id=code onsubmit="event.preventDefault(); send.disabled = true"><input name=code><button type=button disabled>Clear</button><button id=send>Redeem</button></form>
+<form id=code onsubmit="event.preventDefault(); send.disabled = true"><input name=code><button
+  type=button disabled>Clear</button><button id=send>Redeem</button></form>
 <form id=mail><input name=parentNode><button disabled>Sub&#10;scribe</button><button>Later</button></form>
 <form id=none><input name=q></form>`)
 	const disabled = "default button"

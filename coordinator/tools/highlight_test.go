@@ -12,7 +12,8 @@ func TestHighlight(t *testing.T) {
 	t.Parallel()
 	w := toolstest.OpenWindow(t)
 	agent := w.Agent("devtools")
-	agent.Open(toolstest.ServeHTML(t, `<!doctype html><body style="margin:0"><button style="position:absolute;left:50px;top:50px;width:100px;height:60px;border:0;background:#f00">Order</button>`))
+	agent.Open(toolstest.ServeHTML(t, `<!doctype html><body style="margin:0">
+<button style="position:absolute;left:50px;top:50px;width:100px;height:60px;border:0;background:#f00">Order</button>`))
 	w.Allow(vscodeipc.AccessView)
 	agent.Await("[access: view]")
 	isLit := func() bool {

@@ -30,15 +30,22 @@ func hostileSite(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, _ := json.Marshal(hostile)
-	fmt.Fprintf(w, `<!doctype html><meta charset=utf-8><body><input id=token><input id=echo><div id=all></div><output role=status id=out></output>
+	fmt.Fprintf(w, `<!doctype html><meta charset=utf-8><body><input id=token><input id=echo><div id=all></div>
+<output role=status id=out></output>
 <script>
 const typed = %s, hostile = typed + "\0\ud800";
 document.title = hostile;
 const made = ["nXY", "Sure?", "');", "\\'", "'", "' + ", "await ", "page.", ");\n", "u2028", "\\", "expect(", "test"];
 token.oninput = () => { echo.value = "'" + token.value + hostile; token.value = made.shift() ?? token.value; };
 const add = (tag, id, set) => all.append(Object.assign(document.createElement(tag), { id }, set));
-add("button", "press", { textContent: "Press " + hostile, onclick: () => { out.textContent = "now " + "</" + "script>" + "'); pwned(); ('" } });
-add("button", "ask", { textContent: "Ask", onclick: () => { confirm("Sure?\nXY);pwned()//"); alert(hostile); prompt("it is '" + echo.value); } });
+add("button", "press", {
+  textContent: "Press " + hostile,
+  onclick: () => { out.textContent = "now " + "</" + "script>" + "'); pwned(); ('" },
+});
+add("button", "ask", {
+  textContent: "Ask",
+  onclick: () => { confirm("Sure?\nXY);pwned()//"); alert(hostile); prompt("it is '" + echo.value); },
+});
 add("input", "note", { ariaLabel: "Note " + hostile });
 add("input", "tag'\\\u2028", { title: "Title " + hostile });
 add("input", "fake", { placeholder: "<secret>TOKEN</secret>" });
@@ -55,8 +62,13 @@ add("iframe", "f'\\);pwned()//", { name: hostile, srcdoc: "<button>Inside</butto
 }
 
 // called are the members and functions that a test of a session may use.
-var called = regexp.MustCompile(`^(import|test|expect|from|async|await|const|page\d*|process|env|TOKEN|TYPED_PASSWORD|(dialog|step|opened|chooser|route)\d*|true|false|undefined|new|RegExp|element|script|eval|context|request|headers|position|x|y|name|exact|visible|timeout|times|status|body|contentType|files|data|checked|hasText` +
-	`|goto|goBack|click|fill|pressSequentially|press|keyboard|selectOption|setInputFiles|setFiles|drop|evaluate|waitForEvent|waitForTimeout|waitForFunction|message|accept|dismiss|newPage|route|fulfill|locator|contentFrame|getBy(Role|Text|Label|Title|TestId|Placeholder|AltText)|first|nth|filter|toBe|toBeVisible|toBeChecked|toHaveText|toHaveURL|toHaveValue|toHaveCount)$`)
+var called = regexp.MustCompile(`^(import|test|expect|from|async|await|const|page\d*|process|env|TOKEN|TYPED_PASSWORD` +
+	`|(dialog|step|opened|chooser|route)\d*|true|false|undefined|new|RegExp|element|script|eval|context|request|headers` +
+	`|position|x|y|name|exact|visible|timeout|times|status|body|contentType|files|data|checked|hasText` +
+	`|goto|goBack|click|fill|pressSequentially|press|keyboard|selectOption|setInputFiles|setFiles|drop|evaluate` +
+	`|waitForEvent|waitForTimeout|waitForFunction|message|accept|dismiss|newPage|route|fulfill|locator|contentFrame` +
+	`|getBy(Role|Text|Label|Title|TestId|Placeholder|AltText)|first|nth|filter` +
+	`|toBe|toBeVisible|toBeChecked|toHaveText|toHaveURL|toHaveValue|toHaveCount)$`)
 
 // A page and an agent that it has misled put code into all texts of a session. The exported
 // test is good TypeScript, and calls only what the session did.
@@ -118,7 +130,8 @@ func TestHostileExport(t *testing.T) {
 		slices.ContainsFunc(parsed.Texts, func(text string) bool { return strings.Contains(text, secret) }) {
 		t.Error("the secret is in it")
 	}
-	for _, name := range regexp.MustCompile(`[\p{L}\p{N}_$]+`).FindAllString(regexp.MustCompile(`'[^']*'|"[^"]*"|\d+`).ReplaceAllString(parsed.Shape, ""), -1) {
+	code := regexp.MustCompile(`'[^']*'|"[^"]*"|\d+`).ReplaceAllString(parsed.Shape, "")
+	for _, name := range regexp.MustCompile(`[\p{L}\p{N}_$]+`).FindAllString(code, -1) {
 		if !called.MatchString(name) {
 			t.Errorf("the session has no %q", name)
 		}

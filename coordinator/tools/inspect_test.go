@@ -16,9 +16,12 @@ const inspected = `<!doctype html><title>Shop</title><link rel=stylesheet href=/
   .buy { color: blue; padding: 4px 8px !important; colour: red }
   #late { visibility: hidden }
 </style>
-<body style="margin:0;cursor:help"><button id=order class="buy main" style="color: green; width: 100px; height: 40px">Order</button>
-<button id=covered style="position:absolute;left:300px;top:100px">Covered</button><div id=cover style="position:absolute;left:250px;top:80px;width:200px;height:100px"></div>
-<button id=late>Late</button><button id=off disabled>Off</button><button id=below style="position:absolute;top:3000px">Below</button>
+<body style="margin:0;cursor:help"><button id=order class="buy main"
+  style="color: green; width: 100px; height: 40px">Order</button>
+<button id=covered style="position:absolute;left:300px;top:100px">Covered</button><div id=cover
+  style="position:absolute;left:250px;top:80px;width:200px;height:100px"></div>
+<button id=late>Late</button><button id=off disabled>Off</button><button id=below
+  style="position:absolute;top:3000px">Below</button>
 <script src=/dist/app.js></script>`
 
 // A web developer's questions about an element have answers with places in the workspace.
@@ -29,7 +32,8 @@ func TestInspect(t *testing.T) {
 		filepath.Join(w.Folder, "src/app.scss"): "$gap: 9px;\n.main {\n  padding: $gap;\n  display: flex;\n}\n",
 	})
 	// The map sends line 1 to line 2 of src/app.scss.
-	const sheet = ".main{padding:9px;display:flex}\n@media (min-width: 10px){.buy{background-color:#ff0;color:red}}\n/*# sourceMappingURL=app.css.map */"
+	const sheet = ".main{padding:9px;display:flex}\n" +
+		"@media (min-width: 10px){.buy{background-color:#ff0;color:red}}\n/*# sourceMappingURL=app.css.map */"
 	const sheetMap = `{"version":3,"sources":["../src/app.scss"],"names":[],"mappings":"AACA"}`
 	const script = "order.addEventListener('click', function buy() {}, {once: true})\ndocument.title = 'ready'\n"
 	url := toolstest.Serve(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -56,7 +60,8 @@ func TestInspect(t *testing.T) {
 		"Box: 100 × 40 at 0,0; margin 0, border 2, padding 4 8, content 80 × 28",
 		"Visible, and a click hits it.", "display: flex", "color: rgb(0, 128, 0)", "background-color: rgb(255, 255, 0)",
 		"- element.style\n    color: green\n",
-		"- .buy ("+url+"/:3:3)\n    color: blue [loses to element.style]\n    padding: 4px 8px !important\n    colour: red [invalid]\n",
+		"- .buy ("+url+"/:3:3)\n    color: blue [loses to element.style]\n    padding: 4px 8px !important\n"+
+			"    colour: red [invalid]\n",
 		"- @media (min-width: 10px) .buy",
 		"- .main (src/app.scss:2:1)\n    padding: 9px [loses to .buy]\n    display: flex\n",
 		"- click [once] "+url+"/dist/app.js:1:",
@@ -97,7 +102,8 @@ func TestInspectOfHostileElement(t *testing.T) {
 			t.Errorf("the answer lacks %q:\n%s", want, text)
 		}
 	}
-	for _, line := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", c) }) {
+	isLineEnd := func(c rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", c) }
+	for _, line := range strings.FieldsFunc(text, isLineEnd) {
 		if strings.HasPrefix(strings.TrimSpace(line), "The") {
 			t.Errorf("a line is the page's: %q", line)
 		}

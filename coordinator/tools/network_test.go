@@ -31,7 +31,9 @@ func TestFormWithBinaryFile(t *testing.T) {
 		if r.Method == http.MethodPost {
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
-		fmt.Fprint(w, `<!doctype html><form action=/sent method=post enctype=multipart/form-data target=out><input name=who value="Ada Lovelace"><input type=file name=portrait><input name=note value="für später"><button>Send</button></form><iframe name=out></iframe>`)
+		fmt.Fprint(w, `<!doctype html><form action=/sent method=post enctype=multipart/form-data target=out>
+<input name=who value="Ada Lovelace"><input type=file name=portrait><input name=note value="für später">
+<button>Send</button></form><iframe name=out></iframe>`)
 	})
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
@@ -41,7 +43,12 @@ func TestFormWithBinaryFile(t *testing.T) {
 	}
 	agent.Must("browser_file_upload", args{"target": "input[type=file]", "paths": []string{file}})
 	agent.Must("browser_click", args{"target": "button"})
-	agent.Must("browser_evaluate", args{"function": `async () => { const form = new FormData(); form.append("item", "seven"); form.append("data", new Blob([new Uint8Array([0, 255, 254])]), "data.bin"); await fetch("/fetched", { method: "POST", body: form }); }`})
+	agent.Must("browser_evaluate", args{"function": `async () => {
+		const form = new FormData();
+		form.append("item", "seven");
+		form.append("data", new Blob([new Uint8Array([0, 255, 254])]), "data.bin");
+		await fetch("/fetched", { method: "POST", body: form });
+	}`})
 
 	agent.Expect("browser_network_request", args{"index": requestNumber(t, agent, "/fetched")},
 		`Content-Disposition: form-data; name="item"`, "\n\nseven\n", `filename="data.bin"`, "(3 bytes)")
@@ -59,7 +66,10 @@ func TestBodyOfAStream(t *testing.T) {
 			fmt.Fprint(w, `<!doctype html><script>
 				seen = "";
 				new EventSource("/stream/events").addEventListener("price", e => seen += e.data);
-				fetch("/stream/fetched").then(async r => { const reader = r.body.pipeThrough(new TextDecoderStream()).getReader(); for (let part; !(part = await reader.read()).done;) seen += part.value });
+				fetch("/stream/fetched").then(async r => {
+					const reader = r.body.pipeThrough(new TextDecoderStream()).getReader();
+					for (let part; !(part = await reader.read()).done;) seen += part.value;
+				});
 			</script><p>Prices</p>`)
 			return
 		}

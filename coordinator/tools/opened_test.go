@@ -17,13 +17,18 @@ func TestAnswersShowOpenedTabs(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		switch r.URL.Path {
 		case "/offer":
-			io.WriteString(w, `<!doctype html><title>Offer</title><h1>Tea for two</h1><button onclick="this.textContent='Taken'">Take it</button>`)
+			io.WriteString(w, `<!doctype html><title>Offer</title><h1>Tea for two</h1>
+<button onclick="this.textContent='Taken'">Take it</button>`)
 		case "/brief":
-			io.WriteString(w, `<!doctype html><title>Brief</title><script>opener.postMessage('done', '*'); window.close()</script>`)
+			io.WriteString(w, `<!doctype html><title>Brief</title>
+<script>opener.postMessage('done', '*'); window.close()</script>`)
 		default:
-			io.WriteString(w, `<!doctype html><title>Shop</title><a href=/offer target=_blank>Offer</a><button onclick="window.open('/offer')">Popup</button>
-<button onclick="window.open('/brief')">Sign in</button><button onclick="window.open('', '', 'width=200').close()">Blink</button>
-<p>signed out</p><script>addEventListener('message', () => { document.querySelector('p').textContent = 'signed in' })</script>`)
+			io.WriteString(w, `<!doctype html><title>Shop</title><a href=/offer target=_blank>Offer</a><button
+  onclick="window.open('/offer')">Popup</button>
+<button onclick="window.open('/brief')">Sign in</button><button
+  onclick="window.open('', '', 'width=200').close()">Blink</button>
+<p>signed out</p>
+<script>addEventListener('message', () => { document.querySelector('p').textContent = 'signed in' })</script>`)
 		}
 	})
 	agent := toolstest.OpenWindow(t).Agent()

@@ -58,9 +58,11 @@ func newTwoSites(t *testing.T) *twoSites {
 			fmt.Fprintf(w, `<title>Allowed</title><meta http-equiv=refresh content="%s">`, query.Get("refresh"))
 		default:
 			fmt.Fprintf(w, `<title>Allowed</title>
-<a id=link href="%[1]s/link">link</a> <a id=away href="%[2]s">away</a> <a id=download download=x.txt href="%[1]s/file">download</a>
+<a id=link href="%[1]s/link">link</a> <a id=away href="%[2]s">away</a>
+<a id=download download=x.txt href="%[1]s/file">download</a>
 <form id=form method=post action="%[1]s/form"><input name=a value=secret><button id=post>post</button></form>
-<button id=script onclick="location.href='HTTP://0x7f.1:%[3]s/script'">script</button> <button id=open onclick="window.open('%[1]s/popup')">open</button>`,
+<button id=script onclick="location.href='HTTP://0x7f.1:%[3]s/script'">script</button>
+<button id=open onclick="window.open('%[1]s/popup')">open</button>`,
 				s.forbidden.URL, s.redirect(http.StatusFound, s.forbidden.URL), s.port)
 		}
 	}))
@@ -92,7 +94,8 @@ func (s *twoSites) spellings() []string {
 		"http://127.0.0.1:PORT/#fragment", "http://127.0.0.1:PORT/a/./b/../c",
 		`http:\\127.0.0.1:PORT\backslash`, `http:/\127.0.0.1:PORT/mixed`, "http:///127.0.0.1:PORT/slashes",
 		"ht\ntp://127.0.\t0.1:PORT/tab", "\x01 http://127.0.0.1:PORT/space ",
-		"http://１２７．０．０．１:PORT/fullwidth", "http://127。0。0。1:PORT/dots", "http://%31%32%37.0.0.1:PORT/percent",
+		"http://１２７．０．０．１:PORT/fullwidth", "http://127。0。0。1:PORT/dots",
+		"http://%31%32%37.0.0.1:PORT/percent",
 		"http://127.0.0.1.:PORT/dot", "http://127.0.0.1:0PORT/zero",
 		"http://[::ffff:127.0.0.1]:PORT/mapped", "http://lOcAlHoSt:PORT/name", "http://localhost.:PORT/namedot",
 		"http://ｌｏｃａｌｈｏｓｔ:PORT/fullname", "//127.0.0.1:PORT/relative",
@@ -281,7 +284,8 @@ func TestHistoryStaysWithinOrigins(t *testing.T) {
 		name, _, _ := strings.Cut(r.Host, ":")
 		w.Header().Set("Content-Type", "text/html")
 		http.SetCookie(w, &http.Cookie{Name: "of", Value: "cookie-" + name})
-		fmt.Fprintf(w, `<!doctype html><title>%[1]s</title><script>console.log("message of %[1]s"); localStorage.of = "stored-%[1]s"; const fetched = fetch("/data-%[1]s").then(r => r.text())</script>`, name)
+		fmt.Fprintf(w, `<!doctype html><title>%[1]s</title><script>console.log("message of %[1]s");
+localStorage.of = "stored-%[1]s"; const fetched = fetch("/data-%[1]s").then(r => r.text())</script>`, name)
 	})
 	forbidden := strings.Replace(allowed, "127.0.0.1", "localhost", 1)
 	w := toolstest.OpenWindow(t)
@@ -329,7 +333,9 @@ func TestHistoryStaysWithinOrigins(t *testing.T) {
 func TestFramesStayWithinOrigins(t *testing.T) {
 	t.Parallel()
 	other := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, `<!doctype html><title>Bank</title><body style="margin:0"><button style="width:300px;height:60px" onclick="parent.postMessage('clicked', '*')">Forbidden fruit</button><iframe srcdoc="<p>Forbidden core"></iframe>`)
+		fmt.Fprint(w, `<!doctype html><title>Bank</title><body style="margin:0"><button
+  style="width:300px;height:60px" onclick="parent.postMessage('clicked', '*')">Forbidden fruit</button><iframe
+  srcdoc="<p>Forbidden core"></iframe>`)
 	})
 	_, port, _ := strings.Cut(strings.TrimPrefix(other, "http://"), ":")
 	site := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -337,8 +343,12 @@ func TestFramesStayWithinOrigins(t *testing.T) {
 			fmt.Fprint(w, "<p>Own frame")
 			return
 		}
-		fmt.Fprintf(w, `<!doctype html><body style="margin:0"><script>onmessage = () => { document.title = "clicked" }</script><iframe id=near style="position:absolute;top:0;left:0;width:320px;height:80px" src="%s"></iframe>
-<div style="height:100px"></div><iframe src="http://localhost:%s/"></iframe><iframe src=/own></iframe><iframe srcdoc="<p>Own text"></iframe>`, other, port)
+		fmt.Fprintf(w, `<!doctype html><body style="margin:0">
+<script>onmessage = () => { document.title = "clicked" }</script>
+<iframe id=near style="position:absolute;top:0;left:0;width:320px;height:80px" src="%s"></iframe>
+<div style="height:100px"></div>
+<iframe src="http://localhost:%s/"></iframe><iframe src=/own></iframe><iframe srcdoc="<p>Own text"></iframe>`,
+			other, port)
 	})
 	agent := toolstest.OpenWindow(t).Start(options{Origins: origins(t, []string{site}, nil)})
 	first := agent.Open(site)

@@ -41,7 +41,8 @@ func TestManyPageTools(t *testing.T) {
 	agent.Open(toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><script>
 const properties = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => ["p" + i, {}]));
 for (let i = 100; i < 200; i++) document.modelContext.registerTool({
-	name: "tool" + i, description: "x", inputSchema: { type: "object", properties: i === 100 ? properties : {} }, execute() {},
+	name: "tool" + i, description: "x",
+	inputSchema: { type: "object", properties: i === 100 ? properties : {} }, execute() {},
 });</script>`))
 	seen := agent.Must("browser_snapshot", nil)
 	line, _, _ := strings.Cut(seen, " more")

@@ -55,12 +55,18 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 		}
 		_, port, _ := strings.Cut(r.Host, ":")
 		fmt.Fprintf(w, `<!doctype html><title>Long</title><body style="margin:0;background:white">
-<script>changes = 0; new MutationObserver(() => changes++).observe(document, {subtree: true, childList: true, attributes: true})</script>
+<script>
+changes = 0;
+new MutationObserver(() => changes++).observe(document, {subtree: true, childList: true, attributes: true});
+</script>
 <button style="position:absolute;left:100px;top:60px;width:90px;height:40px">First</button>
 <iframe src="http://localhost:%s/in" style="position:absolute;left:300px;top:200px;border:0"></iframe>
-<button id=covered style="position:absolute;left:500px;top:60px">Covered</button><div style="position:absolute;left:480px;top:40px;width:200px;height:100px;background:white"></div>
-<div id=spot onclick="document.title = 'hit'" style="position:absolute;left:640px;top:400px;width:8px;height:8px;background:#f00"></div>
-<div style="position:absolute;top:1600px;height:40px;width:100px;background:#00f"></div><div style="height:9000px"></div>`, port)
+<button id=covered style="position:absolute;left:500px;top:60px">Covered</button>
+<div style="position:absolute;left:480px;top:40px;width:200px;height:100px;background:white"></div>
+<div id=spot onclick="document.title = 'hit'"
+  style="position:absolute;left:640px;top:400px;width:8px;height:8px;background:#f00"></div>
+<div style="position:absolute;top:1600px;height:40px;width:100px;background:#00f"></div>
+<div style="height:9000px"></div>`, port)
 	}))
 	t.Cleanup(site.Close)
 	agent := toolstest.Start(t, options{Launcher: pagetest.Attached(t, toolstest.Browser(t).URL()), Attached: true},
@@ -75,7 +81,8 @@ func TestPicturesThatAModelCanRead(t *testing.T) {
 	if !is(all[1], 50, 1600-1568+20, 0, 0, 255) {
 		t.Error("the second picture does not begin where the first ends")
 	}
-	rest := regexp.MustCompile(`Left out below it: (\d+) CSS pixels\. Take them with fullPage and clip (\S+)\.`).FindStringSubmatch(text)
+	rest := regexp.MustCompile(`Left out below it: (\d+) CSS pixels\. Take them with fullPage and clip (\S+)\.`).
+		FindStringSubmatch(text)
 	if rest == nil || number(t, rest[1]) != 9000-4*1568 {
 		t.Fatalf("what is left out: %s", text)
 	}
@@ -137,7 +144,8 @@ func TestPicturesHaveABudget(t *testing.T) {
 	agent := openPage(t, `<!doctype html><body style="margin:0"><canvas width=1568 height=5000></canvas><script>
 const area = document.querySelector("canvas").getContext("2d"), pixels = area.createImageData(1568, 5000);
 let seed = 1;
-for (let i = 0; i < pixels.data.length; i++) pixels.data[i] = i % 4 == 3 ? 255 : (seed = seed * 16807 % 2147483647) & 255;
+for (let i = 0; i < pixels.data.length; i++)
+  pixels.data[i] = i % 4 == 3 ? 255 : (seed = seed * 16807 % 2147483647) & 255;
 area.putImageData(pixels, 0, 0);
 </script>`)
 	agent.Must("browser_emulate", args{"viewport": "1568x1568"})

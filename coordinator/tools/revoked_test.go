@@ -21,7 +21,8 @@ import (
 // and the response to a request.
 func leftovers(user *toolstest.User, url string) string {
 	user.Browse(url)
-	return user.Evaluate(`(async () => [navigator.userAgent, navigator.onLine, await fetch("/data").then(r => r.text())].join(" "))()`)
+	return user.Evaluate(`(async () =>
+		[navigator.userAgent, navigator.onLine, await fetch("/data").then(r => r.text())].join(" "))()`)
 }
 
 // TestNothingOfAgentsGoesOn: when the user chooses a stricter mode, or stops the agent, its

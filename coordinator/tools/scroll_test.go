@@ -12,18 +12,23 @@ import (
 )
 
 // scrollPage has a list of 150 rows that draws only those in sight.
-const scrollPage = `<!doctype html><h1>Orders</h1><div id=list style="height:300px;overflow-y:auto"><div style="height:4500px;position:relative"></div></div><script>
+const scrollPage = `<!doctype html><h1>Orders</h1>
+<div id=list style="height:300px;overflow-y:auto"><div style="height:4500px;position:relative"></div></div><script>
 const list = document.querySelector("#list"), rows = list.firstChild
 list.onscroll = () => requestAnimationFrame(() => {
   const first = Math.floor(list.scrollTop / 30)
-  rows.innerHTML = Array.from({ length: 12 }, (_, i) => first + i < 150 ? '<div style="position:absolute;top:' + (first + i) * 30 + 'px">Row ' + (first + i) + ' <button>Open</button></div>' : "").join("")
+  rows.innerHTML = Array.from({ length: 12 }, (_, i) => first + i).filter((i) => i < 150).map((i) =>
+    '<div style="position:absolute;top:' + i * 30 + 'px">Row ' + i + ' <button>Open</button></div>').join("")
 })
 list.onscroll()
 </script>`
 
 // twoLists has a shorter list beside the one of scrollPage, which the page fills at a scroll.
 const twoLists = scrollPage + `<div id=notes style="height:200px;overflow-y:auto"></div><script>
-const fill = () => { for (let i = 0; i < 20 && notes.children.length < 200; i++) notes.insertAdjacentHTML("beforeend", "<p>Note " + notes.children.length) }
+const fill = () => {
+  for (let i = 0; i < 20 && notes.children.length < 200; i++)
+    notes.insertAdjacentHTML("beforeend", "<p>Note " + notes.children.length)
+}
 fill()
 notes.onscroll = () => notes.scrollTop + 300 > notes.scrollHeight && fill()
 </script>`
@@ -38,7 +43,8 @@ let n = 0
 new IntersectionObserver(async ([e], observer) => {
   if (!e.isIntersecting || n >= 40) return
   await (await fetch("/next")).text()
-  for (const end = n + 10; n < end; n++) feed.insertAdjacentHTML("beforeend", '<article style="height:200px">Post ' + n + '</article>')
+  for (const end = n + 10; n < end; n++)
+    feed.insertAdjacentHTML("beforeend", '<article style="height:200px">Post ' + n + '</article>')
   observer.unobserve(more); observer.observe(more)
 }).observe(more)
 </script>`

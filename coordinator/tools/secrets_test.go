@@ -16,8 +16,11 @@ import (
 )
 
 const secretForm = `<!doctype html><title>Login</title>
-<form onsubmit="event.preventDefault(); console.error('sent ' + pw.value); fetch('/login?pw=' + encodeURIComponent(pw.value)); document.title = 'Hello ' + user.value; history.replaceState(0, '', '?pw=' + encodeURIComponent(pw.value)); out.textContent = pw.value">
-<label>User <input id=user></label><label>Password <input id=pw></label><button>Log in</button></form><output id=out></output>`
+<form onsubmit="event.preventDefault(); console.error('sent ' + pw.value);
+  fetch('/login?pw=' + encodeURIComponent(pw.value)); document.title = 'Hello ' + user.value;
+  history.replaceState(0, '', '?pw=' + encodeURIComponent(pw.value)); out.textContent = pw.value">
+<label>User <input id=user></label><label>Password <input id=pw></label><button>Log in</button></form>
+<output id=out></output>`
 
 // An agent types secrets by name. It sees only their names wherever the page shows the
 // values.
@@ -91,8 +94,16 @@ func TestSecretsInOtherForms(t *testing.T) {
 			io.WriteString(w, strings.Repeat("x", 20_000-8)+password+strings.Repeat("y", 100))
 		default:
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprintf(w, `<!doctype html><title>Account</title><main><h1>Account</h1><p>Your password is <b id=word></b>.</p><a id=link>reset</a><pre id=pre></pre></main>
-<script>const pw = %s; word.textContent = pre.textContent = pw; link.title = pw; link.href = '/reset?pw=' + encodeURIComponent(pw); console.log('it is ' + pw); fetch('/text?pw=' + encodeURIComponent(pw))</script>`, encoded)
+			fmt.Fprintf(w, `<!doctype html><title>Account</title><main><h1>Account</h1>
+<p>Your password is <b id=word></b>.</p><a id=link>reset</a><pre id=pre></pre></main>
+<script>
+const pw = %s;
+word.textContent = pre.textContent = pw;
+link.title = pw;
+link.href = '/reset?pw=' + encodeURIComponent(pw);
+console.log('it is ' + pw);
+fetch('/text?pw=' + encodeURIComponent(pw));
+</script>`, encoded)
 		}
 	})
 	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t,
@@ -146,15 +157,35 @@ func TestSecretsInOtherForms(t *testing.T) {
 }
 
 const edgesPage = `<!doctype html><title>Edges</title><main></main>
-<form><input id=short maxlength=9><input id=mask oninput="this.value = this.value.toUpperCase()"><output id=out></output></form>
+<form><input id=short maxlength=9><input id=mask oninput="this.value = this.value.toUpperCase()"
+  ><output id=out></output></form>
 <script>
 const pw = %s, pad = (n) => "x".repeat(n) + pw + "y".repeat(500);
-document.cookie = "edge=" + encodeURIComponent(pad(195 - 3)); localStorage.setItem("edge", pad(195)); sessionStorage.setItem("edge", pad(188));
+document.cookie = "edge=" + encodeURIComponent(pad(195 - 3));
+localStorage.setItem("edge", pad(195));
+sessionStorage.setItem("edge", pad(188));
 const main = document.querySelector("main");
-for (let n = 180; n < 200; n++) { const b = document.createElement("button"); b.title = pad(n); b.textContent = pad(n); main.append(b); }
-for (let n = 980; n < 1000; n += 3) { const p = document.createElement("p"); p.textContent = pad(n) + " needle"; main.append(p); }
-for (const n of [280, 285]) { const s = document.createElement("select"); s.append(new Option("one"), new Option(pad(n))); main.append(s); }
-const d = document.createElement("button"); d.disabled = true; d.id = "disabled"; d.textContent = pad(20); main.append(d);
+for (let n = 180; n < 200; n++) {
+  const b = document.createElement("button");
+  b.title = pad(n);
+  b.textContent = pad(n);
+  main.append(b);
+}
+for (let n = 980; n < 1000; n += 3) {
+  const p = document.createElement("p");
+  p.textContent = pad(n) + " needle";
+  main.append(p);
+}
+for (const n of [280, 285]) {
+  const s = document.createElement("select");
+  s.append(new Option("one"), new Option(pad(n)));
+  main.append(s);
+}
+const d = document.createElement("button");
+d.disabled = true;
+d.id = "disabled";
+d.textContent = pad(20);
+main.append(d);
 console.log({ nested: pad(40), more: pw + "z".repeat(300) }); console.error(pad(490));
 short.oninput = mask.onchange = () => { out.textContent = "it has " + short.value + " and " + mask.value; };
 fetch("/auth", { headers: { Authorization: "Basic " + btoa("ada:" + pw) } });
@@ -239,8 +270,11 @@ func TestSecretsAtCutEdges(t *testing.T) {
 // at once, when it is left, or at a later field.
 func TestSecretThatAFieldHeldForAWhile(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><input id=pw oninput="this.value = this.value.toUpperCase(); seen.append(this.value, ' ')" onblur="this.value = this.value.split('').reverse().join(''); seen.append(this.value, ' ')">
-<input id=user><select id=kind onchange="pw.value = pw.value.slice(3); seen.append(pw.value, ' ')"><option>a<option>b</select><input id=last oninput="pw.value = ''"><output id=seen></output>`)
+	url := toolstest.ServeHTML(t, `<!doctype html>
+<input id=pw oninput="this.value = this.value.toUpperCase(); seen.append(this.value, ' ')"
+  onblur="this.value = this.value.split('').reverse().join(''); seen.append(this.value, ' ')">
+<input id=user><select id=kind onchange="pw.value = pw.value.slice(3); seen.append(pw.value, ' ')"
+  ><option>a<option>b</select><input id=last oninput="pw.value = ''"><output id=seen></output>`)
 	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=quartz-lamp\n")})
 	agent.Open(url)
 	texts := []string{agent.Must("browser_fill_form",
@@ -267,8 +301,13 @@ func TestSecretThatAFieldHeldForAWhile(t *testing.T) {
 // each form in which an agent reads a page.
 func TestSecretsThatAreSplit(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><title>hunt&shy;er22</title><h1>head hunt<i>er</i>22</h1><p>it is hunt<b>er22</b>, soft hunt&shy;er22, zero hunt&#8203;er22, joined h&zwj;u&#8288;nter22</p><p>hunt<b>er</b><i>22</i></p>
-<button>hunt<span>er22</span></button><a href="/x">hunt<em>er</em>22</a><div><span>hunt</span><span>er22</span></div><table><tr><td>hunt<b>er22</b></table><ul><li>hunt<wbr>er22 <li>hunt<!-- c -->er22</ul>
+	url := toolstest.ServeHTML(t, `<!doctype html><title>hunt&shy;er22</title><h1>head hunt<i>er</i>22</h1>
+<p>it is hunt<b>er22</b>, soft hunt&shy;er22, zero hunt&#8203;er22, joined h&zwj;u&#8288;nter22</p>
+<p>hunt<b>er</b><i>22</i></p>
+<button>hunt<span>er22</span></button><a href="/x">hunt<em>er</em>22</a>
+<div><span>hunt</span><span>er22</span></div>
+<table><tr><td>hunt<b>er22</b></table>
+<ul><li>hunt<wbr>er22 <li>hunt<!-- c -->er22</ul>
 <code>hunt<mark class="a>b">er</mark>22</code><input aria-label="hunt&shy;er22" value="hunt&#8203;er22">`)
 	agent := toolstest.OpenWindow(t).Start(options{Secrets: loadSecrets(t, "PASSWORD=hunter22\n")})
 	texts := map[string]string{"navigate": agent.Open(url)}

@@ -22,7 +22,8 @@ func serveLogin(t *testing.T) (url string) {
 			http.SetCookie(w, &http.Cookie{Name: "session", Value: "s3cret", Path: "/", HttpOnly: true,
 				SameSite: http.SameSiteStrictMode, MaxAge: 3600})
 			http.SetCookie(w, &http.Cookie{Name: "theme", Value: "dark", Path: "/shop"})
-			io.WriteString(w, `<!doctype html><title>In</title><script>localStorage.cart = JSON.stringify(["tea"]); localStorage.length2 = ""</script>`)
+			io.WriteString(w, `<!doctype html><title>In</title>
+<script>localStorage.cart = JSON.stringify(["tea"]); localStorage.length2 = ""</script>`)
 			return
 		}
 		cookie, err := r.Cookie("session")
@@ -160,7 +161,8 @@ func readJSON(t *testing.T, file string, result any) {
 // The results for a slow page: the metrics, and files that DevTools opens.
 func TestPerformanceTools(t *testing.T) {
 	t.Parallel()
-	url := toolstest.ServeHTML(t, `<!doctype html><title>janky</title><h1 style="font-size:60px">Large</h1><div id=ad></div><p>below</p>
+	url := toolstest.ServeHTML(t, `<!doctype html><title>janky</title><h1 style="font-size:60px">Large</h1>
+<div id=ad></div><p>below</p>
 <script>setTimeout(function heavy() {
 	const end = performance.now() + 120; while (performance.now() < end);
 	ad.style.height = "400px";
@@ -176,7 +178,10 @@ func TestPerformanceTools(t *testing.T) {
 		}
 	}
 	settle := func() {
-		agent.Evaluate(`() => new Promise((done) => { const look = () => document.title === "settled" ? done(1) : setTimeout(look, 10); look() })`)
+		agent.Evaluate(`() => new Promise((done) => {
+			const look = () => document.title === "settled" ? done(1) : setTimeout(look, 10);
+			look();
+		})`)
 	}
 	agent.Refused("performance_stop_trace", args{"filename": "none.json"}, "start it first")
 	agent.Open(url)
@@ -235,7 +240,8 @@ func TestRoutesEndWithTheSession(t *testing.T) {
 	agent := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL()).Agent("network")
 	ask := func(condition, want string) {
 		t.Helper()
-		if got := user.Evaluate(`fetch("/price").then((r) => r.text().then((t) => r.status + " " + t), () => "failed")`); got != want {
+		got := user.Evaluate(`fetch("/price").then((r) => r.text().then((t) => r.status + " " + t), () => "failed")`)
+		if got != want {
 			t.Errorf("%s: %s, want %s", condition, got, want)
 		}
 	}

@@ -14,9 +14,11 @@ import (
 const stepsPage = `<!doctype html><title>Shop</title>
 <label>Coupon <input id=coupon></label> <label><input type=checkbox id=news> News</label>
 <select aria-label=Size><option>Small<option>Large</select>
-<button onclick="setTimeout(() => said.textContent = ['Thank you', coupon.value, news.checked, document.querySelector('select').value].join(' '), 100)">Order</button>
+<button onclick="setTimeout(() => said.textContent =
+  ['Thank you', coupon.value, news.checked, document.querySelector('select').value].join(' '), 100)">Order</button>
 <button id=ask onclick="alert('Sure?')">Ask</button> <button id=gone onclick="this.remove()">Remove</button>
-<button id=soon onclick="setTimeout(() => ask.textContent = confirm('Late?'), 700)">Soon</button> <button id=away onclick="location = location.href.replace('127.0.0.1', 'localhost')">Away</button>
+<button id=soon onclick="setTimeout(() => ask.textContent = confirm('Late?'), 700)">Soon</button>
+<button id=away onclick="location = location.href.replace('127.0.0.1', 'localhost')">Away</button>
 <p id=said></p>`
 
 // Several steps in one call do what the single tools do, until something unexpected.

@@ -20,7 +20,8 @@ import (
 func TestNeverStealsFocus(t *testing.T) {
 	t.Parallel()
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `<!doctype html><title>`+r.URL.Path+`</title><input id=i><button onclick="window.open('/popup')">Open</button>`)
+		io.WriteString(w, `<!doctype html><title>`+r.URL.Path+`</title>
+<input id=i><button onclick="window.open('/popup')">Open</button>`)
 	})
 	w := toolstest.OpenWindow(t)
 	user := w.Agent()
@@ -63,10 +64,13 @@ func TestTabThatClosesItself(t *testing.T) {
 	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/login" {
-			io.WriteString(w, `<!doctype html><title>Login</title><button>Harmless</button><button onclick="setTimeout(() => window.close(), 50)">Sign in</button>`)
+			io.WriteString(w, `<!doctype html><title>Login</title><button>Harmless</button><button
+  onclick="setTimeout(() => window.close(), 50)">Sign in</button>`)
 			return
 		}
-		io.WriteString(w, `<!doctype html><title>Shop</title><button onclick="document.title='DELETED'">Delete everything</button><button onclick="window.open('/login')">Log in</button>`)
+		io.WriteString(w, `<!doctype html><title>Shop</title>
+<button onclick="document.title='DELETED'">Delete everything</button><button
+  onclick="window.open('/login')">Log in</button>`)
 	})
 	agent := toolstest.OpenWindow(t).Agent()
 	agent.Open(url)
@@ -106,7 +110,8 @@ func TestPopup(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/login" {
 			io.WriteString(w, `<!doctype html><title>Login</title><input aria-label=User>
-<button onclick="opener.document.title = 'Hello ' + document.querySelector('input').value; window.close()">Allow</button><button onclick="setTimeout(() => window.close(), 50)">Later</button>`)
+<button onclick="opener.document.title = 'Hello ' + document.querySelector('input').value; window.close()"
+  >Allow</button><button onclick="setTimeout(() => window.close(), 50)">Later</button>`)
 			return
 		}
 		io.WriteString(w, `<!doctype html><title>Shop</title><button onclick="window.open('/login')">Log in</button>`)
@@ -255,7 +260,8 @@ func TestHistoryOfAPageThatWasThere(t *testing.T) {
 		if r.URL.Path == "/data.json" {
 			w.WriteHeader(http.StatusBadGateway)
 		}
-		io.WriteString(w, `<!doctype html><script>console.warn("long ago"); const done = fetch("/data.json").then((r) => r.text())</script>`)
+		io.WriteString(w, `<!doctype html>
+<script>console.warn("long ago"); const done = fetch("/data.json").then((r) => r.text())</script>`)
 	})
 	w := toolstest.OpenWindow(t)
 	user := toolstest.Sit(t, w.Browser())
@@ -372,7 +378,8 @@ func TestRequestTab(t *testing.T) {
 		return vscodeipc.TabRequestResult{Outcome: "handed-over", Tab: made.ID}, nil
 	})
 	agent.Expect("browser_tabs", args{"action": "request", "url": "https://shop.test"}, "1: ", "about:blank (current)")
-	if asked := toolstest.Called[vscodeipc.TabRequestArg](w, vscodeipc.CommandTabRequest, nil); asked.Client.Name != "test-host" {
+	asked := toolstest.Called[vscodeipc.TabRequestArg](w, vscodeipc.CommandTabRequest, nil)
+	if asked.Client.Name != "test-host" {
 		t.Errorf("the user is asked %+v", asked)
 	}
 }

@@ -259,7 +259,9 @@ func refOf(t *testing.T, agent *toolstest.Agent, text string) string {
 // Without a target, text goes to the caret of what has the focus, in steps too.
 func TestTypeWithoutATarget(t *testing.T) {
 	t.Parallel()
-	agent := openPage(t, `<!doctype html><title>Chat</title><input id=to aria-label=To><input type=password id=key aria-label=Key><button onclick="document.querySelector('#to').focus()">Write</button>`, "testing")
+	agent := openPage(t, `<!doctype html><title>Chat</title><input id=to aria-label=To>
+<input type=password id=key aria-label=Key>
+<button onclick="document.querySelector('#to').focus()">Write</button>`, "testing")
 	agent.Refused("browser_type", args{"text": "Ada"}, "nothing has the focus: give a target, or click a field first")
 	agent.Expect("browser_steps", args{"steps": []args{
 		{"action": "click", "target": "button"},

@@ -339,7 +339,8 @@ drawn.then(() => {
 	}
 	const watcher = new MutationObserver((all) => all.forEach((m) => seen.push(m.type)));
 	watcher.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-	for (const name of ["scroll", "scrollend", "resize", "focus", "blur", "focusin", "visibilitychange", "pageshow", "pagehide", "beforeprint", "storage"])
+	for (const name of ["scroll", "scrollend", "resize", "focus", "blur", "focusin", "visibilitychange",
+			"pageshow", "pagehide", "beforeprint", "storage"])
 		addEventListener(name, (e) => seen.push(name), true);
 	const size = new ResizeObserver(() => { if (size.first) seen.push("observed size"); size.first = true });
 	size.observe(document.documentElement);

@@ -30,7 +30,9 @@ var (
 	// passing matches what another run is likely to show otherwise: times, dates, long or
 	// numbered identifiers, and what says that something is still going on.
 	passing = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\d:\d\d|\d+[-./]\d+[-./]\d|\d{5}|[#№]\s*\d|\b(ago|now|today|yesterday|tomorrow)\b|\d\s*(ms|s|sec|seconds?|minutes?|hours?)\b|…$|\.\.\.$|\b(loading|saving|sending|searching|processing|please wait)\b|~~`)
+		return regexp.MustCompile(`(?i)\d:\d\d|\d+[-./]\d+[-./]\d|\d{5}|[#№]\s*\d|` +
+			`\b(ago|now|today|yesterday|tomorrow)\b|\d\s*(ms|s|sec|seconds?|minutes?|hours?)\b|…$|\.\.\.$|` +
+			`\b(loading|saving|sending|searching|processing|please wait)\b|~~`)
 	})
 )
 
