@@ -77,7 +77,10 @@ func open(ctx context.Context) (b *bench, err error) {
 	if err != nil {
 		return b, err
 	}
-	if b.browser, err = chrome.Launch(ctx, chrome.Options{Executable: found, Headless: true, DebuggingPort: new(0), Args: []string{"--disable-gpu"}}); err != nil {
+	b.browser, err = chrome.Launch(ctx, chrome.Options{
+		Executable: found, Headless: true, DebuggingPort: new(0), Args: []string{"--disable-gpu"},
+	})
+	if err != nil {
 		return b, err
 	}
 	if b.peer, err = start(ctx, b.self, "serve", "peer", "ws://none"); err != nil {

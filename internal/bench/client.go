@@ -30,7 +30,8 @@ func connect(addr, path string) (*client, error) {
 		return nil, err
 	}
 	conn.SetDeadline(time.Now().Add(timeout))
-	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", path, addr)
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", path, addr)
 	in := bufio.NewReaderSize(conn, 256<<10)
 	res, err := http.ReadResponse(in, nil)
 	if err == nil && res.StatusCode != http.StatusSwitchingProtocols {

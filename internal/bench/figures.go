@@ -66,7 +66,8 @@ func measureEvaluate(ctx context.Context, b *bench) error {
 		err := inTurn(ctx, func(way string) error {
 			for i := range length {
 				start := time.Now()
-				if _, err := b.pages[way].ask("1", `{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`); err != nil {
+				_, err := b.pages[way].ask("1", `{"id":1,"method":"Runtime.evaluate","params":{"expression":"1+1"}}`)
+				if err != nil {
 					return err
 				}
 				took[way] = append(took[way], microseconds(time.Since(start)))
@@ -127,7 +128,8 @@ func measureEcho(ctx context.Context, b *bench) error {
 func measureReply(ctx context.Context, b *bench) error {
 	return inTurn(ctx, func(way string) error {
 		const size = 50_000_000
-		if _, err := b.pages[way].ask("2", `{"id":2,"method":"Runtime.evaluate","params":{"expression":"globalThis.large ??= '0123456789'.repeat(5000000); 0"}}`); err != nil {
+		if _, err := b.pages[way].ask("2", `{"id":2,"method":"Runtime.evaluate",`+
+			`"params":{"expression":"globalThis.large ??= '0123456789'.repeat(5000000); 0"}}`); err != nil {
 			return err
 		}
 		pid := b.toBrowser[way].pid

@@ -35,7 +35,8 @@ func main() {
 	rounds := flag.Int("rounds", 7, "how often each figure is measured for each way")
 	filter := flag.String("only", "", "measure only these figures, comma-separated: "+strings.Join(figureNames(), ", "))
 	asJSON := flag.String("json", "", "write all figures to this `file`")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
+	keep := flag.String("keep", "",
+		"replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

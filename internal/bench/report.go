@@ -140,7 +140,8 @@ func (r *report) aims() {
 
 func (r *report) markdown() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "Measured on %s, %s, load %s, in %d rounds. %s.\n\n", r.Date, r.Machine, r.Load, r.Rounds, r.versions())
+	fmt.Fprintf(&s, "Measured on %s, %s, load %s, in %d rounds. %s.\n\n",
+		r.Date, r.Machine, r.Load, r.Rounds, r.versions())
 	fmt.Fprintf(&s, "| | | %s |\n|---|---|%s\n", strings.Join(order, " | "), strings.Repeat("--:|", len(order)))
 	for _, row := range r.Rows {
 		fmt.Fprintf(&s, "| %s | %s |", row.Name, row.Unit)
@@ -157,7 +158,8 @@ func (r *report) markdown() string {
 		}
 		s.WriteString("\n")
 	}
-	s.WriteString("\nIn brackets: the median over the rounds of the ratio to *direct*, or to *floor* in the rows of echo and processor.\n\n")
+	s.WriteString("\nIn brackets: the median over the rounds of the ratio to *direct*, " +
+		"or to *floor* in the rows of echo and processor.\n\n")
 	for _, a := range r.Aims {
 		mark := "held"
 		if !a.Held {
@@ -216,7 +218,8 @@ func (b *bench) versions() map[string]string {
 	version("Node", "node", "--version")
 	version("cc", "cc", "-dumpfullversion")
 	var manifest struct{ Version string }
-	if text, err := os.ReadFile(filepath.Join(b.clients, "node_modules", "playwright-core", "package.json")); err == nil && json.Unmarshal(text, &manifest) == nil {
+	text, err := os.ReadFile(filepath.Join(b.clients, "node_modules", "playwright-core", "package.json"))
+	if err == nil && json.Unmarshal(text, &manifest) == nil {
 		versions["Playwright"] = manifest.Version
 	}
 	return versions

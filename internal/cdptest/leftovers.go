@@ -45,7 +45,8 @@ func (l *Leftovers) SetUp(c *Client, session string) {
 	l.client = c
 	c.Call(session, "Runtime.enable", "", nil)
 	c.Call(session, "Page.enable", "", nil)
-	c.Call(session, "Page.addScriptToEvaluateOnNewDocument", `{"source":"window.leftScript = 1; window.leftBinding && leftBinding(location.href)"}`, nil)
+	c.Call(session, "Page.addScriptToEvaluateOnNewDocument",
+		`{"source":"window.leftScript = 1; window.leftBinding && leftBinding(location.href)"}`, nil)
 	c.Call(session, "Runtime.addBinding", `{"name":"leftBinding"}`, nil)
 	c.Call(session, "Emulation.setUserAgentOverride", `{"userAgent":"left behind"}`, nil)
 	c.Call(session, "Fetch.enable", `{"patterns":[{"urlPattern":"*/held*"}]}`, nil)
@@ -72,7 +73,8 @@ func (l *Leftovers) Closed() string {
 // has none of it.
 func (l *Leftovers) AwaitRemoval() {
 	l.t.Helper()
-	if got := l.user.Evaluate(l.session, `Promise.race([window.pending, new Promise(resolve => setTimeout(resolve, 20000, "held"))])`); got != "free" {
+	const answered = `Promise.race([window.pending, new Promise(resolve => setTimeout(resolve, 20000, "held"))])`
+	if got := l.user.Evaluate(l.session, answered); got != "free" {
 		l.t.Errorf("a request that the client held is %s", got)
 	}
 	var got string
@@ -92,7 +94,9 @@ func (l *Leftovers) list() string {
 	l.t.Helper()
 	const hold = `Promise.race([fetch("/held").then(() => ""), new Promise(resolve => setTimeout(resolve, 500, "held"))])`
 	return strings.Join(strings.Fields(l.user.Evaluate(l.session, `(async () => [
-		window.leftScript ? "script" : "", navigator.userAgent === "left behind" ? "user-agent" : "", await `+hold+`].join(" "))()`)), " ")
+		window.leftScript ? "script" : "",
+		navigator.userAgent === "left behind" ? "user-agent" : "",
+		await `+hold+`].join(" "))()`)), " ")
 }
 
 func (l *Leftovers) navigate() {

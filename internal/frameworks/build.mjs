@@ -16,8 +16,11 @@ const load = (name, filter, script) => ({
 const vue = load("vue", /\.vue$/, (source, filename) => {
   const { descriptor } = parse(source, { filename });
   const { content, bindings } = compileScript(descriptor, { id: filename, genDefaultAs: "component" });
-  const { code } = compileTemplate({ source: descriptor.template.content, id: filename, filename, compilerOptions: { bindingMetadata: bindings } });
-  return `${content}\n${code}\nexport default Object.assign(component, { render, __file: ${JSON.stringify(filename)} });`;
+  const { code } = compileTemplate({
+    source: descriptor.template.content, id: filename, filename, compilerOptions: { bindingMetadata: bindings },
+  });
+  const properties = `{ render, __file: ${JSON.stringify(filename)} }`;
+  return `${content}\n${code}\nexport default Object.assign(component, ${properties});`;
 });
 const svelte = load("svelte", /\.svelte$/, (source, filename) => compile(source, { dev: true, filename }).js.code);
 // Ahead of time, as "ng serve" does: the compiler adds each component's place in the source.
@@ -39,8 +42,10 @@ const angular = {
 };
 
 await build({
-  entryPoints: ["src/angular.ts", "src/react.jsx", "src/vue.js", "src/svelte.js", "src/lit.js"], absWorkingDir: import.meta.dirname,
-  bundle: true, outdir: process.argv[2], sourcemap: true, jsx: "automatic", jsxDev: true, plugins: [angular, vue, svelte],
+  entryPoints: ["src/angular.ts", "src/react.jsx", "src/vue.js", "src/svelte.js", "src/lit.js"],
+  absWorkingDir: import.meta.dirname,
+  bundle: true, outdir: process.argv[2], sourcemap: true, jsx: "automatic", jsxDev: true,
+  plugins: [angular, vue, svelte],
   conditions: ["development", "browser"], logLevel: "warning",
   define: {
     "process.env.NODE_ENV": '"development"', __VUE_OPTIONS_API__: "true", __VUE_PROD_DEVTOOLS__: "false",

@@ -57,7 +57,8 @@ func (a *agent) page(ctx context.Context, session *mcp.ClientSession) bool {
 	a.count++
 	mark := fmt.Sprintf("%s-%s-%d", a.window.name, a.name, a.count)
 	a.opened = a.window.changes()
-	if _, err := a.call(ctx, session, "browser_tabs", map[string]any{"action": "new", "url": a.site.page(mark)}); err != nil {
+	arguments := map[string]any{"action": "new", "url": a.site.page(mark)}
+	if _, err := a.call(ctx, session, "browser_tabs", arguments); err != nil {
 		return a.goesOn(ctx, err)
 	}
 	for range 20 + a.random.IntN(100) {
@@ -99,7 +100,8 @@ func (a *agent) ask(ctx context.Context, session *mcp.ClientSession, mark string
 	id := fmt.Sprintf("%s-%d", a.name, a.count)
 	switch a.random.IntN(4) {
 	case 0: // a click
-		if _, err := a.evaluate(ctx, session, fmt.Sprintf("() => { location.hash = %q; return {mark, id: %q} }", id, id), mark, id, false); err != nil {
+		function := fmt.Sprintf("() => { location.hash = %q; return {mark, id: %q} }", id, id)
+		if _, err := a.evaluate(ctx, session, function, mark, id, false); err != nil {
 			return err
 		}
 		a.result.action(id, unknown)

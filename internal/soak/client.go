@@ -156,7 +156,11 @@ func (c *client) talk(ctx context.Context, conn *websocket.Conn) error {
 					ask()
 				}
 			}
-			send(ready, map[string]any{"expression": "new Promise(loaded => document.readyState == 'complete' && location.href != 'about:blank' ? loaded() : addEventListener('load', loaded))", "awaitPromise": true})
+			const isLoaded = "document.readyState == 'complete' && location.href != 'about:blank'"
+			send(ready, map[string]any{
+				"expression":   "new Promise(loaded => " + isLoaded + " ? loaded() : addEventListener('load', loaded))",
+				"awaitPromise": true,
+			})
 		}
 		send(attach, map[string]any{"targetId": created.TargetID, "flatten": true})
 	}

@@ -4,7 +4,10 @@ import { readFileSync } from "node:fs";
 
 const ts = createRequire(process.argv[1])("typescript");
 const source = readFileSync(0, "utf8");
-const { diagnostics } = ts.transpileModule(source, { reportDiagnostics: true, compilerOptions: { target: ts.ScriptTarget.ESNext } });
+const { diagnostics } = ts.transpileModule(source, {
+  reportDiagnostics: true,
+  compilerOptions: { target: ts.ScriptTarget.ESNext },
+});
 const errors = diagnostics.map((each) => ts.flattenDiagnosticMessageText(each.messageText, "\n"));
 
 const file = ts.createSourceFile("session.spec.ts", source, ts.ScriptTarget.ESNext, true);
@@ -25,6 +28,7 @@ const shape = ts.createPrinter({ removeComments: true }).printFile(transformed);
 const comments = [];
 const scanner = ts.createScanner(ts.ScriptTarget.ESNext, false, ts.LanguageVariant.Standard, source);
 for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
-  if (kind === ts.SyntaxKind.SingleLineCommentTrivia || kind === ts.SyntaxKind.MultiLineCommentTrivia) comments.push(scanner.getTokenText());
+  if (kind === ts.SyntaxKind.SingleLineCommentTrivia || kind === ts.SyntaxKind.MultiLineCommentTrivia)
+    comments.push(scanner.getTokenText());
 }
 console.log(JSON.stringify({ errors, shape, texts, comments }));

@@ -256,7 +256,8 @@ func (u *User) Await(expression string) {
 // SamplePage has a field, and a button that greets.
 const SamplePage = `<!doctype html><title>Sample</title>
 <label>Name <input id=name></label>
-<button onclick="document.title='Hello '+document.querySelector('#name').value; console.log('greeted', document.querySelector('#name').value)">Greet</button>`
+<button onclick="const name = document.querySelector('#name').value;
+  document.title = 'Hello ' + name; console.log('greeted', name)">Greet</button>`
 
 // ServeSample serves SamplePage.
 func ServeSample(t testing.TB) (url string) {

@@ -43,7 +43,10 @@ func (p Programs) Shell(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.WaitDelay = 5 * time.Second // what the shell started may keep the output open
 	cmd.Dir = of.Dir
-	path := []string{filepath.Dir(p.Coordinator), filepath.Join(p.Dir, "bin"), filepath.Join(p.Peers, "node_modules/.bin"), os.Getenv("PATH")}
+	path := []string{
+		filepath.Dir(p.Coordinator), filepath.Join(p.Dir, "bin"),
+		filepath.Join(p.Peers, "node_modules/.bin"), os.Getenv("PATH"),
+	}
 	cmd.Env = append(of.Env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
 	if p.Browser == "" {
 		return cmd
@@ -53,7 +56,8 @@ func (p Programs) Shell(ctx context.Context, line string) *exec.Cmd {
 		chromeArgs += " --chromeArg=" + a
 	}
 	cmd.Env = append(cmd.Env, "HOME="+p.Dir, "XDG_RUNTIME_DIR="+p.Dir, "BROWSER="+p.Browser, "DEVTOOLS_ARGS="+chromeArgs,
-		"PLAYWRIGHT_MCP_EXECUTABLE_PATH="+p.Browser, "PLAYWRIGHT_MCP_VIEWPORT_SIZE=1280x800", fmt.Sprint("PLAYWRIGHT_MCP_SANDBOX=", len(p.BrowserArgs) == 0),
+		"PLAYWRIGHT_MCP_EXECUTABLE_PATH="+p.Browser, "PLAYWRIGHT_MCP_VIEWPORT_SIZE=1280x800",
+		fmt.Sprint("PLAYWRIGHT_MCP_SANDBOX=", len(p.BrowserArgs) == 0),
 		"AGENT_BROWSER_EXECUTABLE_PATH="+p.Browser, "AGENT_BROWSER_ARGS="+strings.Join(p.BrowserArgs, "\n"))
 	return cmd
 }

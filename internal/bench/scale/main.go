@@ -33,7 +33,8 @@ const mark = "bench:scale"
 
 func main() {
 	coordinator := flag.String("coordinator", "bin/coordinator", "the coordinator's `binary`")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
+	keep := flag.String("keep", "",
+		"replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -54,7 +55,8 @@ func main() {
 const page = `<!doctype html><title>Shop</title><h1>Shop</h1>
 <button onclick="count.value = +count.value + 1">Add</button> <output id=count>0</output>
 <ul></ul><script>
-for (let i = 0; i < 100; i++) document.querySelector("ul").append(Object.assign(document.createElement("li"), { textContent: "Article " + i }));
+for (let i = 0; i < 100; i++)
+  document.querySelector("ul").append(Object.assign(document.createElement("li"), { textContent: "Article " + i }));
 </script>`
 
 func run(ctx context.Context, coordinator string) (text string, err error) {
@@ -77,7 +79,9 @@ func run(ctx context.Context, coordinator string) (text string, err error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "\nOn %s, on %s, at a load of %s.\n\n| what | measured with | costs |\n|---|--:|---|\n",
 		record.Machine(), time.Now().Format(time.DateOnly), record.Load())
-	for _, part := range []func(context.Context, *strings.Builder) error{b.agentsOfAWindow, b.manyWindows, b.clientsOfAnEndpoint} {
+	for _, part := range []func(context.Context, *strings.Builder) error{
+		b.agentsOfAWindow, b.manyWindows, b.clientsOfAnEndpoint,
+	} {
 		if err := errors.Join(part(ctx, &out), b.close()); err != nil {
 			return "", err
 		}
@@ -116,7 +120,8 @@ func (b *bench) agentsOfAWindow(ctx context.Context, out *strings.Builder) error
 	}
 	ownUsage, _, share, _ := atRest(pids(b.agents)...)
 	window, _ := use(pids(b.windows)...)
-	fmt.Fprintf(out, "| an agent | %d | %.1f MB for its coordinator, and %.2f MB in the window's; all of them at rest %.1f %% of a processor |\n",
+	fmt.Fprintf(out, "| an agent | %d | %.1f MB for its coordinator, and %.2f MB in the window's; "+
+		"all of them at rest %.1f %% of a processor |\n",
 		agents, ownUsage.private/agents, (window.private-windowBefore.private)/(agents-acting), 100*share)
 	one, err := repeat(1, func(int) error { return clickers[0].click(ctx) })
 	if err != nil {
@@ -128,8 +133,11 @@ func (b *bench) agentsOfAWindow(ctx context.Context, out *strings.Builder) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "| a click | %d | %s, p99 %s; %d agents that click without a pause: %.0f a second, each %.1f ms of processor time with the browser's |\n", agents,
-		one.percentile(0.5), one.percentile(0.99), acting, float64(len(four))/period.Seconds(), (cpuOf(processes...)-before).Seconds()*1000/float64(len(four)))
+	clicks := float64(len(four))
+	fmt.Fprintf(out, "| a click | %d | %s, p99 %s; %d agents that click without a pause: %.0f a second, "+
+		"each %.1f ms of processor time with the browser's |\n",
+		agents, one.percentile(0.5), one.percentile(0.99), acting, clicks/period.Seconds(),
+		(cpuOf(processes...)-before).Seconds()*1000/clicks)
 	return nil
 }
 
@@ -154,8 +162,10 @@ func (b *bench) manyWindows(ctx context.Context, out *strings.Builder) error {
 		return err
 	}
 	ownUsage, browsers, _, share := atRest(pids(b.windows)...)
-	fmt.Fprintf(out, "| a window | %d | %.1f MB for its coordinator; an agent lists all windows in %s |\n", windows, ownUsage.private/windows, list.percentile(0.5))
-	fmt.Fprintf(out, "| its browser, headless, with one simple page | %d | %.0f MB private, %.0f MB resident; %d processes; at rest %.1f %% of a processor |\n", windows,
+	fmt.Fprintf(out, "| a window | %d | %.1f MB for its coordinator; an agent lists all windows in %s |\n",
+		windows, ownUsage.private/windows, list.percentile(0.5))
+	fmt.Fprintf(out, "| its browser, headless, with one simple page | %d | %.0f MB private, %.0f MB resident; "+
+		"%d processes; at rest %.1f %% of a processor |\n", windows,
 		browsers.private/windows, browsers.resident/windows, browsers.processes/windows, 100*share/windows)
 	return nil
 }
@@ -177,7 +187,8 @@ func (b *bench) clientsOfAnEndpoint(ctx context.Context, out *strings.Builder) e
 	}
 	after, _ := use(pids(b.windows)...)
 	calls, err := repeat(1, func(int) error { return b.conns[0].Call(ctx, "Browser.getVersion", nil, nil) })
-	fmt.Fprintf(out, "| a CDP client | %d | %.2f MB in the window's coordinator; `Browser.getVersion` takes %s, p99 %s |\n", clients,
+	fmt.Fprintf(out, "| a CDP client | %d | %.2f MB in the window's coordinator; "+
+		"`Browser.getVersion` takes %s, p99 %s |\n", clients,
 		(after.private-before.private)/clients, calls.percentile(0.5), calls.percentile(0.99))
 	return err
 }
@@ -270,7 +281,8 @@ func atRest(pids ...int) (ownUsage, browsers usage, ownShare, browserShare float
 	time.Sleep(period)
 	ownUsage, browsers = use(pids...)
 	seconds := time.Since(begin).Seconds()
-	return ownUsage, browsers, (ownUsage.cpu - ownBefore.cpu).Seconds() / seconds, (browsers.cpu - browsersBefore.cpu).Seconds() / seconds
+	ownShare = (ownUsage.cpu - ownBefore.cpu).Seconds() / seconds
+	return ownUsage, browsers, ownShare, (browsers.cpu - browsersBefore.cpu).Seconds() / seconds
 }
 
 // cpuOf is the processor time of the processes and of their descendants.

@@ -13,12 +13,15 @@ import (
 // title is the command that reads a page's title, by contender.
 var title = map[string]string{
 	shell: "coordinator eval document.title", playwrightCLI: "playwright-cli --raw eval document.title",
-	agentBrowser: "agent-browser eval document.title", devtoolsCLI: "chrome-devtools evaluate_script '() => document.title' --pageId 1",
+	agentBrowser: "agent-browser eval document.title",
+	devtoolsCLI:  "chrome-devtools evaluate_script '() => document.title' --pageId 1",
 }
 
 // commandCost measures what one command costs, the start of its process included, with those kinds
 // in turns. The coordinator's tool over MCP is what its command is compared with.
-func commandCost(ctx context.Context, kinds []string, programs peer.Programs) (costs map[string]time.Duration, err error) {
+func commandCost(
+	ctx context.Context, kinds []string, programs peer.Programs,
+) (costs map[string]time.Duration, err error) {
 	const rounds = 15
 	took := map[string][]time.Duration{}
 	servers := map[string]server{}

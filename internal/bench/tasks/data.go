@@ -21,8 +21,10 @@ var grid = task{
 		for i := range 2000 {
 			pick := func(n int, texts ...string) string { return texts[i*n%len(texts)] }
 			orders = append(orders, map[string]string{
-				"order": strconv.Itoa(1000 + i), "customer": pick(1, "Acme", "Bolt", "Cobalt", "Dunlin", "Ember"), "status": pick(1, "open", "", "closed"),
-				"due": pick(3, "3 Jan", "9 Jan", "", "21 Jan"), "shipped": pick(5, "", "8 Jan", "14 Jan"), "assignee": pick(1, "Lee", "Ann", "", "Bo"),
+				"order": strconv.Itoa(1000 + i), "status": pick(1, "open", "", "closed"),
+				"customer": pick(1, "Acme", "Bolt", "Cobalt", "Dunlin", "Ember"),
+				"due":      pick(3, "3 Jan", "9 Jan", "", "21 Jan"), "shipped": pick(5, "", "8 Jan", "14 Jan"),
+				"assignee": pick(1, "Lee", "Ann", "", "Bo"),
 			})
 		}
 		o, shipped := orders[742], fmt.Sprintf("%d Jan", 10+rand.IntN(20))
@@ -51,7 +53,8 @@ var grid = task{
 		if assignee == nil {
 			p.stuck("the last cell of %s has no ref", row)
 		}
-		p.steps(do("click", "target", assignee[1], "doubleClick", true), do("type", "target", `textbox "Assignee"`, "text", "Kim", "submit", true))
+		p.steps(do("click", "target", assignee[1], "doubleClick", true),
+			do("type", "target", `textbox "Assignee"`, "text", "Kim", "submit", true))
 		if !strings.Contains(p.last(), "Kim") {
 			p.find("1742")
 		}
@@ -68,13 +71,16 @@ var grid = task{
 			p.line(p.name("snapshot", "take_snapshot 1") + " | head -n 40")
 		}
 		// A model knows of such grids that the rows have one height, and scrolls near to the row.
-		scroll := `() => { const s = [...document.querySelectorAll("*")].find(e => e.scrollHeight > e.clientHeight + 1000); s.scrollTop = s.scrollHeight * 740 / 2000 }`
+		scroll := `() => { const s = [...document.querySelectorAll("*")].find(e => ` +
+			`e.scrollHeight > e.clientHeight + 1000); s.scrollTop = s.scrollHeight * 740 / 2000 }`
 		row := `[...document.querySelectorAll("[role=row]")].find(r => r.firstChild.textContent == "1742")`
 		p.script(scroll, "")
 		var report string
 		switch p.kind {
 		case devtools: // its snapshot leaves out empty cells
-			p.script(`() => { const row = `+row+`; row.children[5].dispatchEvent(new MouseEvent("dblclick", { bubbles: true })); return [...row.children].map(c => c.textContent) }`, "")
+			p.script(`() => { const row = `+row+`; `+
+				`row.children[5].dispatchEvent(new MouseEvent("dblclick", { bubbles: true })); `+
+				`return [...row.children].map(c => c.textContent) }`, "")
 			report = p.read(`"1742",\s*"\w+",\s*"\w+",\s*("[^"]*",\s*"[^"]*"),`)
 			before, after, _ := strings.Cut(report, ",")
 			report = none(strings.Trim(before, `" `)) + ", " + strings.Trim(after, "\" \n")
@@ -102,7 +108,8 @@ var grid = task{
 			}
 			lines := strings.Split(cells[1], "\n")
 			text := regexp.MustCompile(`gridcell(?: "(.*?)")? \[ref=(\w+)\]`)
-			due, shipped, assignee := text.FindStringSubmatch(lines[2]), text.FindStringSubmatch(lines[3]), text.FindStringSubmatch(lines[4])
+			due, shipped := text.FindStringSubmatch(lines[2]), text.FindStringSubmatch(lines[3])
+			assignee := text.FindStringSubmatch(lines[4])
 			report = none(due[1]) + ", " + none(shipped[1])
 			p.call("browser_click", args{"target": assignee[2], "element": "cell", "doubleClick": true})
 			p.call("browser_snapshot", nil)
@@ -153,7 +160,10 @@ var feed = task{
 			Likes  int    `json:"likes"`
 		}
 		authors := []string{"Ada Lind", "Tom Reyes", "Mara Voss", "Ines Okafor", "Jon Berg", "Li Wen"}
-		topics := []string{"The ferry is late again.", "Fresh herring at the market today.", "Fog over the harbour this morning.", "Who has found a blue bicycle?", "The new crane is up."}
+		topics := []string{
+			"The ferry is late again.", "Fresh herring at the market today.", "Fog over the harbour this morning.",
+			"Who has found a blue bicycle?", "The new crane is up.",
+		}
 		posts := make([]post, 80)
 		for i := range posts {
 			posts[i] = post{i, authors[i%6], fmt.Sprintf("%d hours ago", i+1), topics[i%5], 3 + i*7%40}
@@ -197,7 +207,9 @@ var feed = task{
 	peers: func(p *player) string {
 		p.open(p.url)
 		p.look()
-		p.script(`async () => { for (let i = 0; i < 25; i++) { const hit = [...document.querySelectorAll("article")].find(a => /Mara Voss[^]*lighthouse/.test(a.innerText)); if (hit) return hit.innerText; scrollTo(0, document.body.scrollHeight); await new Promise(r => setTimeout(r, 300)) } }`, "")
+		p.script(`async () => { for (let i = 0; i < 25; i++) { const hit = [...document.querySelectorAll("article")]`+
+			`.find(a => /Mara Voss[^]*lighthouse/.test(a.innerText)); if (hit) return hit.innerText; `+
+			`scrollTo(0, document.body.scrollHeight); await new Promise(r => setTimeout(r, 300)) } }`, "")
 		p.want("lighthouse. What a view")
 		const post = "climbed up to the lighthouse"
 		switch {

@@ -11,13 +11,19 @@ import (
 
 // The tasks in which something happens beside the page's content.
 
+// thrown finds the script error of the broken page.
+const thrown = `(Cannot read properties[^\n"]*?\(reading 'time'\))`
+
 var broken = task{
 	name: "broken page",
-	goal: "“Save settings” does nothing. Report the failing request with its status, the server's reason, and the script error with its place.",
+	goal: "“Save settings” does nothing. Report the failing request with its status, the server's reason, " +
+		"and the script error with its place.",
 	serve: func(s *site) func(string) error {
 		s.page("/", "broken.html")
 		s.page("/settings.js", "settings.js")
-		s.api("GET /api/profile", func(*http.Request, map[string]any) (any, error) { return map[string]any{"name": "Ada"}, nil })
+		s.api("GET /api/profile", func(*http.Request, map[string]any) (any, error) {
+			return map[string]any{"name": "Ada"}, nil
+		})
 		reason, saved := code("quota exceeded for tenant"), 0
 		s.mux.HandleFunc("POST /api/settings", func(w http.ResponseWriter, _ *http.Request) {
 			s.Lock()
@@ -31,18 +37,19 @@ var broken = task{
 			if saved == 0 {
 				return errors.New("nothing was tried")
 			}
-			return same(report, "POST /api/settings 503, "+reason+", Cannot read properties of undefined (reading 'time') at settings.js:7")
+			return same(report, "POST /api/settings 503, "+reason+
+				", Cannot read properties of undefined (reading 'time') at settings.js:7")
 		}
 	},
 	ours: func(p *player) string {
 		if p.inShell() { // the user has named the button
-			p.call(aLine, args{"line": "coordinator open " + p.url + " && " + line("browser_click", args{"target": `button "Save settings"`})})
+			click := line("browser_click", args{"target": `button "Save settings"`})
+			p.call(aLine, args{"line": "coordinator open " + p.url + " && " + click})
 		} else {
 			p.open(p.url)
 			p.lookOn()
 			p.click(p.ref("button", "Save settings"))
 		}
-		const thrown = `(Cannot read properties[^\n"]*?\(reading 'time'\))`
 		index, status := p.read(`Request (\d+) failed: POST /api/settings`), p.read(`POST /api/settings → (\d+)`)
 		if !strings.Contains(p.last(), "Cannot read") {
 			p.call("browser_console_messages", args{"level": "error"})
@@ -67,17 +74,18 @@ var broken = task{
 			p.clickNamed("Save settings")
 			p.line("wait --fn reasons.length")
 			p.script(`reasons`, "")
-			return line + ", " + reason + ", " + p.read(`(Cannot read properties[^\n"]*?\(reading 'time'\))`) + " at " + p.read(`(settings\.js:7)`)
+			return line + ", " + reason + ", " + p.read(thrown) + " at " + p.read(`(settings\.js:7)`)
 		}
 		if p.kind == devtools {
 			p.call("list_console_messages", args{"types": []string{"error"}})
 			p.call("get_console_message", args{"msgid": number(p.read(`msgid=(\d+)[^\n]*Uncaught`))})
 			place := p.read(`(settings\.js:7)`)
 			// The message has no text: have the page report it.
-			p.script(`() => { window.reasons = []; addEventListener("unhandledrejection", e => reasons.push(String(e.reason))) }`, "")
+			p.script(`() => { window.reasons = []; `+
+				`addEventListener("unhandledrejection", e => reasons.push(String(e.reason))) }`, "")
 			p.click(p.ref("button", "Save settings"))
 			p.script(`() => reasons`, "")
-			failure = p.read(`(Cannot read properties[^\n"]*?\(reading 'time'\))`) + " at " + place
+			failure = p.read(thrown) + " at " + place
 			p.call("list_network_requests", args{"resourceTypes": []string{"fetch", "xhr"}})
 			request := p.read(`reqid=(\d+) POST [^\n]*api/settings`)
 			line := "POST /api/settings " + p.read(`POST [^\n]*api/settings[^\n]*?(\d{3})`)
@@ -88,7 +96,7 @@ var broken = task{
 		if !strings.Contains(p.last(), "Cannot read") { // the user's “nothing happens” makes one look again
 			p.call("browser_console_messages", args{"level": "error"})
 		}
-		failure = p.read(`(Cannot read properties[^\n"]*?\(reading 'time'\))`) + " at " + p.read(`(?s)Cannot read.*?(settings\.js:7)`)
+		failure = p.read(thrown) + " at " + p.read(`(?s)Cannot read.*?(settings\.js:7)`)
 		p.call("browser_network_requests", nil)
 		index := p.read(`(\d+)\. [^\n]*POST[^\n]*api/settings`)
 		line := "POST /api/settings " + p.read(`POST[^\n]*api/settings\D*?(\d{3})`)
@@ -108,7 +116,8 @@ func number(text string) (n int) {
 
 var projects = task{
 	name: "dialogs",
-	goal: `Delete the project Borealis, with the reason "merged into Atlas". Report the receipt, then go Home; no other changes are to be kept.`,
+	goal: `Delete the project Borealis, with the reason "merged into Atlas". ` +
+		"Report the receipt, then go Home; no other changes are to be kept.",
 	serve: func(s *site) func(string) error {
 		s.page("/", "projects.html")
 		var deleted, receipt string
@@ -307,7 +316,9 @@ var slow = task{
 			p.think()
 			p.look()
 			if !strings.Contains(p.last(), "EXP-") { // gone: export once more, and read the toast in the same call
-				p.script(`async () => { document.querySelector("[aria-label='Export Invoices']").click(); for (let i = 0; i < 100; i++) { const toast = document.querySelector("#toasts").innerText; if (/EXP/.test(toast)) return toast; await new Promise(r => setTimeout(r, 100)) } }`, "")
+				p.script(`async () => { document.querySelector("[aria-label='Export Invoices']").click(); `+
+					`for (let i = 0; i < 100; i++) { const toast = document.querySelector("#toasts").innerText; `+
+					`if (/EXP/.test(toast)) return toast; await new Promise(r => setTimeout(r, 100)) } }`, "")
 			}
 		}
 		return p.read(`(EXP-\d+)`)

@@ -13,7 +13,8 @@ import (
 
 var form = task{
 	name: "controlled form",
-	goal: "Open an account: Nordwind GmbH, info@nordwind.example, phone 0664 1234567 (an Austrian number), Austria, 12 employees, plan Team, terms accepted. Report the account number.",
+	goal: "Open an account: Nordwind GmbH, info@nordwind.example, phone 0664 1234567 (an Austrian number), " +
+		"Austria, 12 employees, plan Team, terms accepted. Report the account number.",
 	serve: func(s *site) func(string) error {
 		s.page("/", "form.html")
 		var account string
@@ -24,7 +25,8 @@ var form = task{
 		})
 		return func(report string) error {
 			want := "Nordwind GmbH info@nordwind.example +43 664 1234567 Austria 12 Team true"
-			got := fmt.Sprint(values["company"], " ", values["email"], " ", values["phone"], " ", values["country"], " ", values["employees"], " ", values["plan"], " ", values["terms"])
+			got := fmt.Sprint(values["company"], " ", values["email"], " ", values["phone"], " ", values["country"], " ",
+				values["employees"], " ", values["plan"], " ", values["terms"])
 			return errors.Join(same(got, want), same(report, account))
 		}
 	},
@@ -32,20 +34,24 @@ var form = task{
 		p.open(p.url)
 		p.lookOn()
 		field := func(name, text string) args { return do("type", "target", p.ref("textbox", name), "text", text) }
-		p.steps(field("Company name", "Nordwind GmbH"), field("E-mail", "info@nordwind.example"), field("Phone", "0664 1234567"),
+		p.steps(field("Company name", "Nordwind GmbH"), field("E-mail", "info@nordwind.example"),
+			field("Phone", "0664 1234567"),
 			do("select", "target", p.ref("combobox", "Country"), "values", []string{"Austria"}), field("Employees", "12"),
 			do("click", "target", p.ref("radio", "Team")), do("check", "target", p.ref("checkbox", "I accept the terms")),
 			do("click", "target", p.ref("button", "Open account")))
 		p.lookOn()
 		p.want("international form")
-		p.steps(do("type", "target", p.ref("textbox", "Phone"), "text", "+43 664 1234567", "submit", true), do("expect", "text", "account number"))
+		p.steps(do("type", "target", p.ref("textbox", "Phone"), "text", "+43 664 1234567", "submit", true),
+			do("expect", "text", "account number"))
 		return p.read(`(AC-\d+)`)
 	},
 	peers: func(p *player) string {
 		p.open(p.url)
 		p.look()
-		p.fill(entry{"textbox", "Company name", "Nordwind GmbH"}, entry{"textbox", "E-mail", "info@nordwind.example"}, entry{"textbox", "Phone", "0664 1234567"},
-			entry{"combobox", "Country", "Austria"}, entry{"textbox", "Employees", "12"}, entry{"radio", "Team", "true"}, entry{"checkbox", "I accept the terms", "true"})
+		p.fill(entry{"textbox", "Company name", "Nordwind GmbH"}, entry{"textbox", "E-mail", "info@nordwind.example"},
+			entry{"textbox", "Phone", "0664 1234567"}, entry{"combobox", "Country", "Austria"},
+			entry{"textbox", "Employees", "12"}, entry{"radio", "Team", "true"},
+			entry{"checkbox", "I accept the terms", "true"})
 		p.click(p.ref("button", "Open account"))
 		p.lookAtText()
 		p.want("international form")
@@ -94,11 +100,14 @@ var payment = task{
 	ours: func(p *player) string {
 		p.open(p.url)
 		p.lookOn()
-		p.steps(do("type", "target", p.ref("textbox", "Card number"), "text", "4242424242424242"), do("type", "target", p.ref("textbox", "MM/YY"), "text", "1230"),
-			do("type", "target", p.ref("textbox", "CVC"), "text", "123"), do("click", "target", p.ref("button", "Pay € 53.80")))
+		p.steps(do("type", "target", p.ref("textbox", "Card number"), "text", "4242424242424242"),
+			do("type", "target", p.ref("textbox", "MM/YY"), "text", "1230"),
+			do("type", "target", p.ref("textbox", "CVC"), "text", "123"),
+			do("click", "target", p.ref("button", "Pay € 53.80")))
 		p.lookOn()
 		p.await("One-time code", `(textbox "One-time code")`)
-		p.steps(do("type", "target", p.ref("textbox", "One-time code"), "text", "90817", "submit", true), do("expect", "text", "order number"))
+		p.steps(do("type", "target", p.ref("textbox", "One-time code"), "text", "90817", "submit", true),
+			do("expect", "text", "order number"))
 		return p.read(`(ORD-\d+)`)
 	},
 	peers: func(p *player) string {
@@ -119,7 +128,8 @@ var payment = task{
 			p.think() // its first snapshots may lack the inner frames
 			p.look()
 		}
-		p.fill(entry{"textbox", "Card number", "4242424242424242"}, entry{"textbox", "MM/YY", "1230"}, entry{"textbox", "CVC", "123"})
+		p.fill(entry{"textbox", "Card number", "4242424242424242"}, entry{"textbox", "MM/YY", "1230"},
+			entry{"textbox", "CVC", "123"})
 		p.click(p.ref("button", "Pay € 53.80"))
 		p.look()
 		p.await("One-time code", `(textbox "One-time code")`)
@@ -136,7 +146,8 @@ var trip = task{
 		lowest := 0
 		s.api("POST /api/offers", func(_ *http.Request, body map[string]any) (any, error) {
 			want := "Vienna Lisbon 14 March 2027 21 March 2027 2"
-			if got := fmt.Sprint(body["from"], " ", body["to"], " ", body["departure"], " ", body["return"], " ", body["adults"]); got != want {
+			got := fmt.Sprint(body["from"], " ", body["to"], " ", body["departure"], " ", body["return"], " ", body["adults"])
+			if got != want {
 				return map[string]any{"error": "No flights."}, errors.New(got)
 			}
 			lowest = 200 + rand.IntN(100)
@@ -149,7 +160,10 @@ var trip = task{
 		p.open(p.url)
 		p.lookOn()
 		named := func(name string) args { return do("click", "target", `button "`+name+`"`) }
-		calendar := []args{do("select", "target", p.ref("combobox", "To"), "values", []string{"Lisbon"}), do("click", "target", p.ref("button", "Departure"))}
+		calendar := []args{
+			do("select", "target", p.ref("combobox", "To"), "values", []string{"Lisbon"}),
+			do("click", "target", p.ref("button", "Departure")),
+		}
 		if p.inShell() { // its beginning shows how the days are named
 			p.call(aLine, args{"line": line("browser_steps", args{"steps": calendar}) + " | head -n 12"})
 		} else {
@@ -199,7 +213,8 @@ var login = task{
 			if i == 7 {
 				number, paid = unpaid, ""
 			}
-			rows += fmt.Sprintf("<tr><td><a href='/account/invoices/%d'>%s</a></td><td>%d Jan 2026</td><td>%s</td><td>€ %d.00</td></tr>", i, number, i+1, paid, 100+i)
+			rows += fmt.Sprintf("<tr><td><a href='/account/invoices/%d'>%s</a></td><td>%d Jan 2026</td>"+
+				"<td>%s</td><td>€ %d.00</td></tr>", i, number, i+1, paid, 100+i)
 		}
 		in := func(r *http.Request) bool { c, err := r.Cookie("session"); return err == nil && c.Value == "ok" }
 		s.mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
@@ -238,7 +253,8 @@ var login = task{
 		p.lookOn()
 		p.want("next=/account/invoices")
 		p.steps(do("type", "target", p.ref("textbox", "E-mail"), "text", "ada@nordwind.example"),
-			do("type", "target", p.ref("textbox", "Password"), "text", "correct-horse", "submit", true), do("wait", "url", "/account/invoices"))
+			do("type", "target", p.ref("textbox", "Password"), "text", "correct-horse", "submit", true),
+			do("wait", "url", "/account/invoices"))
 		p.lookOn()
 		return p.read(`(INV-\d+)" \[[^|]*\| \d+ Jan 2026 \| \|`)
 	},
@@ -249,18 +265,21 @@ var login = task{
 		p.click(p.ref("button", "Sign in"))
 		p.lookFor("Invoices of Nordwind", `(INV-\d+)`)
 		if p.kind == agentBrowser {
-			return p.read(`link "(INV-\d+)"[^\n]*\n(?:[^\n]*StaticText[^\n]*\n)?[^\n]*"\d+ Jan 2026"[^\n]*\n(?:[^\n]*StaticText[^\n]*\n)?[^\n]*cell \[`)
+			return p.read(`link "(INV-\d+)"[^\n]*\n(?:[^\n]*StaticText[^\n]*\n)?` +
+				`[^\n]*"\d+ Jan 2026"[^\n]*\n(?:[^\n]*StaticText[^\n]*\n)?[^\n]*cell \[`)
 		}
 		if p.kind == playwright {
 			return p.read(`(?s)link "(INV-\d+)"[^\n]*\n[^\n]*\n[^\n]*cell "[^"]*" \[ref=\w+\]\n[^\n]*cell \[`)
 		}
-		return p.read(`link "(INV-\d+)"[^\n]*\n(?:[^\n]*StaticText[^\n]*\n)?[^\n]*"\d+ Jan 2026"\s*\n(?:[^\n]*StaticText[^\n]*\n)?[^\n]*"€`)
+		return p.read(`link "(INV-\d+)"[^\n]*\n(?:[^\n]*StaticText[^\n]*\n)?` +
+			`[^\n]*"\d+ Jan 2026"\s*\n(?:[^\n]*StaticText[^\n]*\n)?[^\n]*"€`)
 	},
 }
 
 var editor = task{
 	name: "rich-text editor",
-	goal: `Replace the text by a heading "Release 2.1", a paragraph "Faster and smaller." with Faster in bold, and a list of two items: New search, Fewer clicks. Publish it and report under what number.`,
+	goal: `Replace the text by a heading "Release 2.1", a paragraph "Faster and smaller." with Faster in bold, ` +
+		"and a list of two items: New search, Fewer clicks. Publish it and report under what number.",
 	serve: func(s *site) func(string) error {
 		s.page("/", "editor.html")
 		var html, id string
@@ -269,8 +288,10 @@ var editor = task{
 			return map[string]any{"id": id}, nil
 		})
 		return func(report string) error {
-			clean := strings.NewReplacer("<strong>", "<b>", "</strong>", "</b>", "&nbsp;", " ", "<br>", "", "<p></p>", "", "\u00a0", " ", `<p><ul>`, `<ul>`, `</ul></p>`, `</ul>`).Replace(html)
-			return errors.Join(same(clean, "<h2>Release 2.1</h2><p><b>Faster</b> and smaller.</p><ul><li>New search</li><li>Fewer clicks</li></ul>"), same(report, id))
+			clean := strings.NewReplacer("<strong>", "<b>", "</strong>", "</b>", "&nbsp;", " ", "<br>", "",
+				"<p></p>", "", "\u00a0", " ", `<p><ul>`, `<ul>`, `</ul></p>`, `</ul>`).Replace(html)
+			return errors.Join(same(clean, "<h2>Release 2.1</h2><p><b>Faster</b> and smaller.</p>"+
+				"<ul><li>New search</li><li>Fewer clicks</li></ul>"), same(report, id))
 		}
 	},
 	ours: func(p *player) string {

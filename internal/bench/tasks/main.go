@@ -1,7 +1,7 @@
 // Command benchtasks plays tasks of an agent in small applications, with the coordinator's
 // tools and with those of its peers, Playwright MCP and chrome-devtools-mcp, and in a shell
-// with the commands of each and of agent-browser. The application decides whether a task is done. A play-through is what a capable model does
-// that knows only the list of tools.
+// with the commands of each and of agent-browser. The application decides whether a task is done. A
+// play-through is what a capable model does that knows only the list of tools.
 //
 //	go tool task bench:tasks -- --keep specs/benchmarks.md
 //
@@ -30,9 +30,11 @@ func main() {
 	coordinator := flag.String("coordinator", "bin/coordinator", "the coordinator's `binary`")
 	peers := flag.String("peers", "internal/bench/peer/npm", "the `folder` in which npm ci has installed the peers")
 	filter := flag.String("task", "", "play only the tasks with this `text` in their name")
-	kinds := flag.String("servers", strings.Join([]string{ours, playwright, devtools, shell, playwrightCLI, agentBrowser, devtoolsCLI}, ","), "play only with these `servers`")
+	all := []string{ours, playwright, devtools, shell, playwrightCLI, agentBrowser, devtoolsCLI}
+	kinds := flag.String("servers", strings.Join(all, ","), "play only with these `servers`")
 	trace := flag.String("trace", "", "write all calls and answers to this `file`")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its lines "+record.Mark("tasks")+" and "+record.Mark("shells"))
+	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its lines "+
+		record.Mark("tasks")+" and "+record.Mark("shells"))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -161,10 +163,14 @@ func openBrowser(ctx context.Context, kind string, programs peer.Programs) (l la
 	first, about := "browser_navigate", args{"url": "about:blank"}
 	switch kind {
 	case playwright:
-		cmd = programs.Playwright(append(sandbox, "--headless", "--isolated", "--viewport-size", "1280x800", "--executable-path", found)...)
+		cmd = programs.Playwright(append(sandbox, "--headless", "--isolated", "--viewport-size", "1280x800",
+			"--executable-path", found)...)
 	case devtools:
 		first, about = "navigate_page", args{"type": "url", "url": "about:blank", "pageId": 1}
-		chromeArgs := []string{"--headless", "--isolated", "--viewport", "1280x800", "--executablePath", found, "--workspace", programs.Dir}
+		chromeArgs := []string{
+			"--headless", "--isolated", "--viewport", "1280x800", "--executablePath", found,
+			"--workspace", programs.Dir,
+		}
 		for _, a := range sandbox {
 			chromeArgs = append(chromeArgs, "--chrome-arg="+a)
 		}

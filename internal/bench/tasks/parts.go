@@ -49,10 +49,12 @@ var shadow = task{
 
 var board = task{
 	name: "drag and drop",
-	goal: `On the board, move "Fix the login" to Done, right below "Set up CI", and "Update the logo" right below "Write tests". Report the cards of To do in their order.`,
+	goal: `On the board, move "Fix the login" to Done, right below "Set up CI", ` +
+		`and "Update the logo" right below "Write tests". Report the cards of To do in their order.`,
 	serve: func(s *site) func(string) error {
 		s.page("/", "board.html")
-		now := `[["To do",["Update the logo","Fix the login","Write tests"]],["Doing",["New search"]],["Done",["Set up CI","Choose a font"]]]`
+		now := `[["To do",["Update the logo","Fix the login","Write tests"]],["Doing",["New search"]],` +
+			`["Done",["Set up CI","Choose a font"]]]`
 		s.mux.HandleFunc("GET /api/board", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, now) })
 		s.mux.HandleFunc("PUT /api/board", func(_ http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)
@@ -61,7 +63,8 @@ var board = task{
 			s.Unlock()
 		})
 		return func(report string) error {
-			return errors.Join(same(now, `[["To do",["Write tests","Update the logo"]],["Doing",["New search"]],["Done",["Set up CI","Fix the login","Choose a font"]]]`),
+			return errors.Join(same(now, `[["To do",["Write tests","Update the logo"]],["Doing",["New search"]],`+
+				`["Done",["Set up CI","Fix the login","Choose a font"]]]`),
 				same(report, "Write tests, Update the logo"))
 		}
 	},
@@ -71,12 +74,14 @@ var board = task{
 		card := func(name string) string { return p.read(`\[ref=(\w+)\]: ` + name) }
 		p.steps(do("drag", "startTarget", card("Fix the login"), "endTarget", card("Set up CI")),
 			do("drag", "startTarget", card("Update the logo"), "endTarget", card("Write tests")))
-		moved := regexp.MustCompile(`(?s)To do.*\+ [^\n]*Write tests\n[^\n]*Update the logo\n.*Done.*Set up CI\n\+ [^\n]*Fix the login\n[^\n]*Choose a font`)
+		moved := regexp.MustCompile(`(?s)To do.*\+ [^\n]*Write tests\n[^\n]*Update the logo\n` +
+			`.*Done.*Set up CI\n\+ [^\n]*Fix the login\n[^\n]*Choose a font`)
 		if !moved.MatchString(p.last()) { // in the answer, what is there now
 			p.look()
 			p.read(`(?s)Done.*Set up CI.*(Fix the login).*Choose a font`)
 		}
-		return p.read(`(?s)To do.*(Write tests).*Update the logo`) + ", " + p.read(`(?s)To do.*Write tests.*(Update the logo)`)
+		return p.read(`(?s)To do.*(Write tests).*Update the logo`) + ", " +
+			p.read(`(?s)To do.*Write tests.*(Update the logo)`)
 	},
 	peers: func(p *player) string {
 		p.open(p.url)
@@ -88,7 +93,8 @@ var board = task{
 				"drag '.column:nth-child(1) .card:nth-of-type(1)' '.column:nth-child(1) .card:nth-of-type(2)'")
 			p.lookAtText()
 			p.read(`(?s)Done.*Set up CI.*(Fix the login).*Choose a font`)
-			return p.read(`(?s)To do.*(Write tests).*Update the logo.*Doing`) + ", " + p.read(`(?s)To do.*Write tests.*(Update the logo).*Doing`)
+			return p.read(`(?s)To do.*(Write tests).*Update the logo.*Doing`) + ", " +
+				p.read(`(?s)To do.*Write tests.*(Update the logo).*Doing`)
 		}
 		card := func(name string) string {
 			switch p.kind {
@@ -111,7 +117,8 @@ var board = task{
 		drag(logo, tests)
 		p.look()
 		p.read(`(?s)Done.*Set up CI.*(Fix the login).*Choose a font`)
-		return p.read(`(?s)To do.*(Write tests).*Update the logo.*Doing`) + ", " + p.read(`(?s)To do.*Write tests.*(Update the logo).*Doing`)
+		return p.read(`(?s)To do.*(Write tests).*Update the logo.*Doing`) + ", " +
+			p.read(`(?s)To do.*Write tests.*(Update the logo).*Doing`)
 	},
 }
 
@@ -196,7 +203,9 @@ var seats = task{
 	goal: "Book seat C7 on the seat map, and report the ticket.",
 	serve: func(s *site) func(string) error {
 		s.page("/", "seats.html")
-		s.api("GET /api/seats", func(*http.Request, map[string]any) (any, error) { return []string{"A1", "A2", "C5", "C6", "D7"}, nil })
+		s.api("GET /api/seats", func(*http.Request, map[string]any) (any, error) {
+			return []string{"A1", "A2", "C5", "C6", "D7"}, nil
+		})
 		seat, ticket := "", ""
 		s.api("POST /api/book", func(_ *http.Request, body map[string]any) (any, error) {
 			seat, ticket = fmt.Sprint(body["seat"]), code("T")
@@ -207,7 +216,8 @@ var seats = task{
 	peers: func(p *player) string {
 		if p.inShell() { // the command is there without --caps
 			p.call(aLine, args{"line": "coordinator open " + p.url + " && coordinator screenshot"})
-			p.steps(do("mouse click-xy", "x", 160+380, "y", 128+170), do("click", "target", `button "Book"`), do("expect", "text", "Your ticket"))
+			p.steps(do("mouse click-xy", "x", 160+380, "y", 128+170), do("click", "target", `button "Book"`),
+				do("expect", "text", "Your ticket"))
 			return p.read(`(T-\d+)`)
 		}
 		p.open(p.url)
@@ -228,7 +238,10 @@ var seats = task{
 			p.click(p.ref("button", "Book"))
 			return p.lookFor("Your ticket", `(T-\d+)`)
 		}
-		p.script(`(canvas) => { const box = canvas.getBoundingClientRect(); for (const type of ["pointerdown", "mousedown", "pointerup", "mouseup", "click"]) canvas.dispatchEvent(new (type[0] == "p" ? PointerEvent : MouseEvent)(type, { bubbles: true, clientX: box.x + 380, clientY: box.y + 170 })) }`, canvas)
+		p.script(`(canvas) => { const box = canvas.getBoundingClientRect(); `+
+			`for (const type of ["pointerdown", "mousedown", "pointerup", "mouseup", "click"]) `+
+			`canvas.dispatchEvent(new (type[0] == "p" ? PointerEvent : MouseEvent)(type, `+
+			`{ bubbles: true, clientX: box.x + 380, clientY: box.y + 170 })) }`, canvas)
 		p.lookOn()
 		if p.kind == ours {
 			p.steps(do("click", "target", p.ref("button", "Book")), do("expect", "text", "Your ticket"))

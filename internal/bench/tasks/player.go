@@ -137,7 +137,8 @@ func (p *player) send(tool string, a args) (string, bool) {
 	if answer.Refused {
 		p.refused++
 	}
-	fmt.Fprintf(p.trace, "--> %s\n<-- %v, %d characters, refused: %v\n%s\n\n", message, took.Round(time.Millisecond), len([]rune(answer.Text)), answer.Refused, answer.Text)
+	fmt.Fprintf(p.trace, "--> %s\n<-- %v, %d characters, refused: %v\n%s\n\n", message,
+		took.Round(time.Millisecond), len([]rune(answer.Text)), answer.Refused, answer.Text)
 	p.answers = append(p.answers, answer.Text)
 	return answer.Text, !answer.Refused
 }
@@ -274,7 +275,8 @@ func (p *player) key(key string) { p.call(p.name("browser_press_key", "press_key
 func (p *player) script(function, ref string) string {
 	a := args{"function": function}
 	switch {
-	case p.kind == agentBrowser && strings.Contains(function, "=>") && strings.HasPrefix(function, "("), p.kind == agentBrowser && strings.HasPrefix(function, "async"):
+	case p.kind == agentBrowser && (strings.HasPrefix(function, "async") ||
+		strings.HasPrefix(function, "(") && strings.Contains(function, "=>")):
 		a["function"] = "(" + function + ")()"
 	case ref != "" && p.kind == devtools:
 		a["args"] = []string{ref}
@@ -323,10 +325,12 @@ func (p *player) line(commands ...string) { p.queue = append(p.queue, commands..
 func (p *player) wait(text string) {
 	switch {
 	case p.shell != nil && p.kind == devtools:
-		p.script(fmt.Sprintf("async () => { for (let i = 0; i < 300 && !document.body.innerText.includes(%q); i++) await new Promise(r => setTimeout(r, 50)) }", text), "")
+		p.script(fmt.Sprintf("async () => { for (let i = 0; i < 300 && !document.body.innerText.includes(%q); i++) "+
+			"await new Promise(r => setTimeout(r, 50)) }", text), "")
 		return
 	case p.shell != nil && p.kind == playwright:
-		p.call("browser_wait_for", args{"function": fmt.Sprintf("async page => { await page.getByText(%q).first().waitFor() }", text)})
+		function := fmt.Sprintf("async page => { await page.getByText(%q).first().waitFor() }", text)
+		p.call("browser_wait_for", args{"function": function})
 		return
 	case p.kind == devtools:
 		p.call("wait_for", args{"text": []string{text}, "timeout": 15000})
@@ -406,7 +410,8 @@ const (
 
 var titles = map[string]string{
 	ours: "Browser Coordinator", playwright: peer.PlaywrightName, devtools: peer.DevToolsName,
-	shell: "coordinator", playwrightCLI: peer.PlaywrightCLIName, agentBrowser: peer.AgentBrowserName, devtoolsCLI: "chrome-devtools 1.11",
+	shell: "coordinator", playwrightCLI: peer.PlaywrightCLIName, agentBrowser: peer.AgentBrowserName,
+	devtoolsCLI: "chrome-devtools 1.11",
 }
 
 // result is how a task ended for a server.
@@ -417,7 +422,9 @@ type result struct {
 }
 
 // run plays a task.
-func run(ctx context.Context, t task, kind string, server caller, dir string, trace io.Writer, thinks time.Duration) result {
+func run(
+	ctx context.Context, t task, kind string, server caller, dir string, trace io.Writer, thinks time.Duration,
+) result {
 	s, err := openSite()
 	if err != nil {
 		return result{err: err}
@@ -431,7 +438,10 @@ func run(ctx context.Context, t task, kind string, server caller, dir string, tr
 	} else if kind == shell {
 		kind = ours // it plays the same
 	}
-	p := &player{kind: kind, lines: lines, shell: line, server: server, url: s.self + "/", dir: dir, ctx: ctx, trace: trace, thinks: thinks}
+	p := &player{
+		kind: kind, lines: lines, shell: line, server: server, url: s.self + "/", dir: dir,
+		ctx: ctx, trace: trace, thinks: thinks,
+	}
 	script := t.peers
 	if kind == ours && t.ours != nil {
 		script = t.ours

@@ -84,11 +84,11 @@ var commandNames = map[string]string{
 // positional are the arguments that have no flag, by command.
 var positional = map[string][]string{
 	"open": {"url"}, "press": {"key"}, "wait": {"text"}, "expect": {"text"}, "html": {"target"}, "find": {"text"},
-	"upload": {"target", "paths"}, "screenshot": {"filename"}, "request": {"index", "part"}, "eval": {"function", "target"},
+	"upload": {"target", "paths"}, "screenshot": {"filename"}, "request": {"index", "part"},
 	"mouse click-xy": {"x", "y"}, "click": {"target"}, "dblclick": {"target"}, "type": {"target", "text"},
 	"select": {"target", "values"}, "check": {"target"}, "drag": {"startTarget", "endTarget"},
 	"dialog accept": {"promptText"}, "tab": {"index"}, "tab close": {"index"}, "tab new": {"url"},
-	"snapshot": {"target"},
+	"snapshot": {"target"}, "eval": {"function", "target"},
 }
 
 // openAndFind opens the application and searches it to its end. An agent with a shell has only the

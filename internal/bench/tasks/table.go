@@ -102,7 +102,8 @@ func (t *table) print(w io.Writer, each bool) {
 	for _, k := range t.kinds {
 		fmt.Fprintf(w, " %.1f |", t.cost[k].Seconds()*1000)
 	}
-	fmt.Fprintf(w, "\n\nThe coordinator's tool takes %.1f ms over MCP for what its command does.\n", t.cost[ours].Seconds()*1000)
+	fmt.Fprintf(w, "\n\nThe coordinator's tool takes %.1f ms over MCP for what its command does.\n",
+		t.cost[ours].Seconds()*1000)
 }
 
 // keepIn replaces the figures in a file, without the tasks that all have done.

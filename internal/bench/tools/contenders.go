@@ -50,7 +50,8 @@ func inOwnBrowser(programs peer.Programs) []contender {
 
 var (
 	playwrights = toolNames{
-		navigate: "browser_navigate", snapshot: "browser_snapshot", click: "browser_click", evaluate: "browser_evaluate", screenshot: "browser_take_screenshot",
+		navigate: "browser_navigate", snapshot: "browser_snapshot", click: "browser_click",
+		evaluate: "browser_evaluate", screenshot: "browser_take_screenshot",
 		clickArg: "target",
 	}
 	reference = regexp.MustCompile(`button "Add 200".*?\[ref=([a-z0-9]+)\]|"Add 200" \[ref=([a-z0-9]+)\]`)
@@ -62,7 +63,8 @@ func ours(name string, command func(cdp, profile string) *exec.Cmd) contender {
 
 func devTools(name string, command func(cdp, profile string) *exec.Cmd) contender {
 	return contender{name, command, toolNames{
-		navigate: "navigate_page", snapshot: "take_snapshot", click: "click", evaluate: "evaluate_script", screenshot: "take_screenshot",
+		navigate: "navigate_page", snapshot: "take_snapshot", click: "click",
+		evaluate: "evaluate_script", screenshot: "take_screenshot",
 		always: map[string]any{"pageId": 1}, navigateArgs: map[string]any{"type": "url"}, clickArg: "uid",
 	}, regexp.MustCompile(`uid=(\S+) button "Add 200"`)}
 }

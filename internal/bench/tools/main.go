@@ -31,7 +31,8 @@ func main() {
 	rounds := flag.Int("rounds", 15, "how often each act is done")
 	starts := flag.Int("starts", 7, "how often each server is started")
 	own := flag.Bool("own", false, "compare those that can use the user's own browser, directly and as that")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark)+",\nwith --own "+record.Mark(ownMark))
+	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+
+		record.Mark(mark)+",\nwith --own "+record.Mark(ownMark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -151,7 +152,10 @@ func launch(ctx context.Context, profile string) (*chrome.Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return chrome.Launch(ctx, chrome.Options{Executable: found, Headless: true, UserDataDir: profile, DebuggingPort: new(0), Viewport: "1280x800", Args: []string{"--disable-gpu"}})
+	return chrome.Launch(ctx, chrome.Options{
+		Executable: found, Headless: true, UserDataDir: profile, DebuggingPort: new(0), Viewport: "1280x800",
+		Args: []string{"--disable-gpu"},
+	})
 }
 
 // median sorts the slice and returns its median.

@@ -47,7 +47,12 @@ func (r *raw) round(ctx context.Context, url string, timed func(string, func() (
 	if _, err := timed("navigate", func() (string, error) { return "", r.navigate(ctx, url) }); err != nil {
 		return err
 	}
-	place, err := r.evaluate(ctx, `(() => { const b = document.querySelectorAll("button")[200]; b.scrollIntoView({ block: "center" }); const r = b.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2].join(" ") })()`)
+	place, err := r.evaluate(ctx, `(() => {
+		const b = document.querySelectorAll("button")[200];
+		b.scrollIntoView({ block: "center" });
+		const r = b.getBoundingClientRect();
+		return [r.x + r.width / 2, r.y + r.height / 2].join(" ");
+	})()`)
 	if err != nil {
 		return err
 	}
@@ -66,7 +71,9 @@ func (r *raw) round(ctx context.Context, url string, timed func(string, func() (
 		return fmt.Errorf("the click did not arrive: %s", added)
 	}
 	screenshot := func() (string, error) {
-		_, err := protocol.Call(ctx, r.session, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true)})
+		_, err := protocol.Call(ctx, r.session, page.CaptureScreenshot, page.CaptureScreenshotParams{
+			Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: new(true),
+		})
 		return "", err
 	}
 	if _, err := timed(screenshotAtOnce, screenshot); err != nil {

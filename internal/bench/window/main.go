@@ -29,7 +29,8 @@ const mark = "window"
 
 func main() {
 	benchtime := flag.String("benchtime", "3s", "how `long` each benchmark of Go takes, or how often (100x)")
-	keep := flag.String("keep", "", "replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
+	keep := flag.String("keep", "",
+		"replace the figures in this Markdown `file`, between its two lines "+record.Mark(mark))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -72,7 +73,8 @@ func run(ctx context.Context, benchtime, keep string) error {
 
 // measureGo returns the figures of vscodeipc's benchmarks, in nanoseconds and bytes.
 func measureGo(ctx context.Context, benchtime string) (figures, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchtime", benchtime, "-timeout", "10m", "./vscodeipc")
+	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchtime", benchtime,
+		"-timeout", "10m", "./vscodeipc")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	all, err := readGo([]byte(`goos: linux
-BenchmarkPing-2 	    5000	    700000 ns/op	     10000 p50-echo	     12000 p50-hop	     16000 p50-ping	     20000 p99-echo	     21000 p99-hop	     30000 p99-ping
+	all, err := readGo([]byte("goos: linux\n" +
+		"BenchmarkPing-2 	    5000	    700000 ns/op	     10000 p50-echo	     12000 p50-hop	" +
+		"     16000 p50-ping	     20000 p99-echo	     21000 p99-hop	     30000 p99-ping" + `
 BenchmarkPush-2 	    5000	     90000 ns/op	     80000 p50	   4000000 p99
 BenchmarkFanOut100-2 	 500	   1900000 ns/op	   1800000 p50	   4000000 p99
 BenchmarkProbe500-2 	  50	  60000000 ns/op	  50000000 p50	  90000000 p99

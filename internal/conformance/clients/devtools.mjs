@@ -34,7 +34,11 @@ export async function devTools({ address, site, name, window }) {
     const inspect = await context.newPage();
     await inspect.goto("chrome://inspect/#devices");
     // A page that has just opened has no title yet; the list looks again each second.
-    const row = inspect.locator("#devices-list .row").filter({ hasText: url }).filter({ hasText: `Shop ${name}` }).first();
+    const row = inspect
+      .locator("#devices-list .row")
+      .filter({ hasText: url })
+      .filter({ hasText: `Shop ${name}` })
+      .first();
     await row.waitFor();
     const seen = {
       name: (await inspect.locator(".browser-name").innerText()).replace(host, "HOST"),

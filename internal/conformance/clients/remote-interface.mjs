@@ -25,7 +25,8 @@ export async function remoteInterface({ address, site, name }) {
     await Page.navigate({ url: `${site}/shop/${name}` });
     // Not Page.loadEventFired: that may be of the load with which the tab was made.
     await evaluate(
-      "new Promise((loaded) => document.readyState === 'complete' ? loaded() : addEventListener('load', () => loaded()))",
+      "new Promise((loaded) => " +
+        "document.readyState === 'complete' ? loaded() : addEventListener('load', () => loaded()))",
     );
     seen.title = await evaluate("document.title");
     seen.sum = await evaluate("6 * 7");

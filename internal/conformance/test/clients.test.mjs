@@ -64,7 +64,10 @@ const see = (client, address, name, headers) => client({ address, headers, site:
 const direct = new Map();
 async function seenDirectly({ client, form }) {
   const key = `${client.name} ${form}`;
-  if (!direct.has(key)) direct.set(key, await client({ address: ported.direct[form], site: site.url, name: "here", window: ported }));
+  if (!direct.has(key)) {
+    const address = ported.direct[form];
+    direct.set(key, await client({ address, site: site.url, name: "here", window: ported }));
+  }
   return direct.get(key);
 }
 

@@ -88,7 +88,10 @@ function blocksOf(guide) {
 }
 
 async function startGrid() {
-  const child = spawn("go", ["run", "./internal/gridtest/run"], { cwd: repository, stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn("go", ["run", "./internal/gridtest/run"], {
+    cwd: repository,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const ended = once(child, "close");
   const [line] = await Promise.race([once(child.stdout, "data"), ended]);
   assert.equal(child.exitCode, null, "the grid has not started");

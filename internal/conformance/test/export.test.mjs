@@ -25,7 +25,11 @@ before(async () => {
   writeFileSync(join(window.root, "secrets.env"), `SHOP_PASSWORD=${secret}\n`);
   writeFileSync(join(workspace, "photo.txt"), "a photo");
   symlinkSync(modules, join(workspace, "node_modules"));
-  const settings = { testDir: ".", outputDir: join(window.root, "results"), use: { launchOptions: { executablePath: window.browser } } };
+  const settings = {
+    testDir: ".",
+    outputDir: join(window.root, "results"),
+    use: { launchOptions: { executablePath: window.browser } },
+  };
   writeFileSync(join(workspace, "playwright.config.mjs"), `export default ${JSON.stringify(settings)};`);
   const flags = ["--caps", "testing,vision,network", "--secrets", join(window.root, "secrets.env")];
   host = new Client({ name: "host", version: "1" });
@@ -64,8 +68,9 @@ async function ref(text, nth = 0) {
 function run(env) {
   const cli = join(modules, "@playwright/test/cli.js");
   const args = [cli, "test", "--reporter=line", "--timeout=20000"];
+  const options = { cwd: workspace, env: { ...window.env, ...env } };
   return new Promise((done) => {
-    execFile(process.execPath, args, { cwd: workspace, env: { ...window.env, ...env } }, (error, stdout, stderr) => done(error ? stdout + stderr : ""));
+    execFile(process.execPath, args, options, (error, stdout, stderr) => done(error ? stdout + stderr : ""));
   });
 }
 

@@ -47,14 +47,15 @@ before(async () => {
   const profile = join(root, "profile");
   mkdirSync(profile, { mode: 0o700 });
   const browser = execFileSync(join(bin, "findbrowser"), { encoding: "utf8", env }).trim();
-  start(browser, "--headless", "--no-sandbox", "--remote-debugging-port=0", `--user-data-dir=${profile}`, "--no-first-run",
-    `${site.url}/shop/shared`);
+  start(browser, "--headless", "--no-sandbox", "--remote-debugging-port=0", `--user-data-dir=${profile}`,
+    "--no-first-run", `${site.url}/shop/shared`);
   const file = join(profile, "DevToolsActivePort");
   while (!existsSync(file) || !readFileSync(file, "utf8").includes("\n/")) await sleep(20);
   direct = `http://127.0.0.1:${readFileSync(file, "utf8").split("\n")[0]}`;
   const workspace = join(root, "workspace");
   mkdirSync(workspace);
-  const serve = start(join(bin, "coordinator"), "serve", "--attach", profile, "--access", "full", "--workspace", workspace);
+  const serve = start(join(bin, "coordinator"), "serve", "--attach", profile, "--access", "full",
+    "--workspace", workspace);
   [endpoint] = await once(createInterface({ input: serve.stdout }), "line");
 });
 

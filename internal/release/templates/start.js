@@ -11,7 +11,8 @@ try {
 } catch {
   console.error(
     `browser-coordinator: there is no program for ${system} in this installation. ` +
-      `If the system is a supported one, install again with optional dependencies: npm install --include=optional browser-coordinator`,
+      `If the system is a supported one, install again with optional dependencies: ` +
+      `npm install --include=optional browser-coordinator`,
   );
   process.exit(1);
 }

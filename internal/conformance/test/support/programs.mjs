@@ -1,5 +1,5 @@
-// The programs that the tests run: the coordinator, what finds its browser, and the clients that are written in Go. `npm test` builds them
-// once, where they stay: to build them again links nothing.
+// The programs that the tests run: the coordinator, what finds its browser, and the clients that are
+// written in Go. `npm test` builds them once, where they stay: to build them again links nothing.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
