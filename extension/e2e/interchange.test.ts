@@ -27,7 +27,10 @@ beforeAll(async () => {
     response.end(`<!doctype html><title>${request.headers.cookie ?? "nobody"}</title>
       <h1>Shop</h1><button>Save</button><button>Save all</button><label>Name <input></label>
       <my-box></my-box><iframe name=inner srcdoc="<button>Inside</button>"></iframe>
-      <script>document.querySelector("my-box").attachShadow({ mode: "open" }).innerHTML = "<button>Shadow</button>"</script>`);
+      <script>
+        const root = document.querySelector("my-box").attachShadow({ mode: "open" });
+        root.innerHTML = "<button>Shadow</button>";
+      </script>`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -132,7 +132,8 @@ async function documented(name: string, theme: string, ...parts: Locator[]): Pro
 function findings(panel: Locator): Promise<string[]> {
   return panel.evaluate(`${axe};
     axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ": " + html.slice(0, 200) + " " + (any[0]?.message ?? ""))))`);
+      violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) =>
+        id + ": " + html.slice(0, 200) + " " + (any[0]?.message ?? ""))))`);
 }
 
 /** Pictures of a panel at each width, and what axe finds there. */

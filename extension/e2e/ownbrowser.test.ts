@@ -131,7 +131,7 @@ test("Use the Debug Browser gives the window back to F5, with the mode as it was
   await window.stop();
 });
 
-test("when the program that connected is killed, the user is told, and Chrome asks only if they want it again", async () => {
+test("when the connected program is killed, the user is told, and Chrome asks only if they want it again", async () => {
   const used = listener.until((state) => state.browser?.via === "personal");
   await window.command("Browser Coordinator: Use My Chrome");
   await desktop.allow(used);

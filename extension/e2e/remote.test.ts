@@ -87,7 +87,8 @@ describe.skipIf(reason)("a browser on the user's machine", () => {
     const state = await listener.debugging(({ pages }) => pages.length === 1);
     expect(state.browser).toBeNull();
     expect(state.debugSessions[0]).toMatchObject({ name: "Shop", remote: true });
-    const script = `fetch("http://127.0.0.1:${debuggingPort}/json/version").then((r) => r.json()).then((v) => console.log(v.Browser))`;
+    const version = `http://127.0.0.1:${debuggingPort}/json/version`;
+    const script = `fetch("${version}").then((r) => r.json()).then((v) => console.log(v.Browser))`;
     expect(machine.run(process.execPath, "-e", script)).toMatch(/^(Headless)?Chrome\//);
     const connected = once(connect(debuggingPort, "127.0.0.1"), "connect");
     await expect(connected).rejects.toMatchObject({ code: "ECONNREFUSED" });

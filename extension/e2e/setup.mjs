@@ -76,7 +76,8 @@ export function setUp() {
   } catch (error) {
     throw new Error(
       `${error.message}\nIf a native module could not be built, install what it needs and try again:\n` +
-        "  apt-get install -y --no-install-recommends build-essential python3 pkg-config libkrb5-dev libx11-dev libxkbfile-dev libsecret-1-dev",
+        "  apt-get install -y --no-install-recommends build-essential python3 pkg-config " +
+        "libkrb5-dev libx11-dev libxkbfile-dev libsecret-1-dev",
     );
   }
   print(`done: ${dirname(marker)}`);

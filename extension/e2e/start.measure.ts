@@ -38,7 +38,8 @@ test("F5 to the first answer and the first click", { timeout: 300_000 }, async (
   }
   expect(answers).toHaveLength(turns);
   console.log(
-    `F5 to the browser: ${summary(browsers)}\nF5 to the first answer: ${summary(answers)}; aim 1.6 s\nF5 to the first click: ${summary(clicks)}; aim 3 s`,
+    `F5 to the browser: ${summary(browsers)}\nF5 to the first answer: ${summary(answers)}; aim 1.6 s\n` +
+      `F5 to the first click: ${summary(clicks)}; aim 3 s`,
   );
 });
 

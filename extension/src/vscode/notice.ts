@@ -3,7 +3,8 @@ import * as vscode from "vscode";
 
 /** Resolves when the user presses the button: Cancel, or one with a label. */
 export function notify(title: string, button: true | string, signal: AbortSignal): Promise<void> {
-  const cancellable = button as boolean; // the editor takes a label for it; if it did not, the button would read "Cancel"
+  // The editor takes a label for it; if it did not, the button would read "Cancel".
+  const cancellable = button as boolean;
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable };
   return new Promise((resolve) => {
     void vscode.window.withProgress(options, (_, token) => {

@@ -28,7 +28,9 @@ test.runIf(allowed).each([
   const folder = await temporaryFolder();
   const disk = join(folder, "disk");
   mkdirSync(disk);
-  const steps = `${fill} && mkdir -m 700 $DISK/browser-coordinator-mcp && "$0" - && echo "left:" $(ls -A $DISK/browser-coordinator-mcp)`;
+  const steps =
+    `${fill} && mkdir -m 700 $DISK/browser-coordinator-mcp && ` +
+    `"$0" - && echo "left:" $(ls -A $DISK/browser-coordinator-mcp)`;
   const { stdout, stderr } = spawnSync("unshare", ["-m", "sh", "-c", steps, process.execPath], {
     input: await bundle(program),
     env: { ...process.env, DISK: disk, XDG_DATA_HOME: disk },

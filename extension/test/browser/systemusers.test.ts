@@ -15,7 +15,8 @@ beforeAll(async () => {
   if (noSecondUser) return;
   bob = SecondUser.make();
   program = await bundle(
-    'import { otherUsers } from "./src/core/browser/systemusers"; otherUsers().then(JSON.stringify, (e) => e.message).then(console.log)',
+    'import { otherUsers } from "./src/core/browser/systemusers"; ' +
+      "otherUsers().then(JSON.stringify, (e) => e.message).then(console.log)",
   );
 });
 

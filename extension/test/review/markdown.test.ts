@@ -9,7 +9,8 @@ test("HTML is shown as text, and no script gets in by any way", () => {
   const out = html(
     [
       "<script>alert(1)</script> <img src=x onerror=alert(1)>",
-      "[a](javascript:alert(1)) [b](command:workbench.action.quit) [c](vscode://x/y) [d](data:text/html,<script>1</script>)",
+      "[a](javascript:alert(1)) [b](command:workbench.action.quit) [c](vscode://x/y) " +
+        "[d](data:text/html,<script>1</script>)",
       '![e](x "onerror=alert(1)")',
       '[f](https://x.test/"onmouseover="alert(1))',
       '[g](src/a.ts"onclick="alert(1))',
@@ -95,7 +96,8 @@ test("a line of a diff is a line of the file that it names, also where it looks 
 
 test("the text makes no button, and none of its names are those of the page", () => {
   const out = html(
-    '<button id="approve">Approve</button>\n\n# approve\n\n[Approve](command:x "Approve")\n\n```x"><button>\n</div><button>\n```\n',
+    '<button id="approve">Approve</button>\n\n# approve\n\n[Approve](command:x "Approve")\n\n' +
+      '```x"><button>\n</div><button>\n```\n',
   );
   expect(out.match(/<button /g)).toHaveLength(out.match(/<button type="button" class="(comment|copy)" /g)?.length ?? 0);
   expect(out).not.toMatch(/ id="(?!heading-)/);

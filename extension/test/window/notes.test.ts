@@ -79,7 +79,7 @@ test("the newest are kept, and none is long", () => {
   expect(second).not.toHaveProperty("picture");
 });
 
-test("a note that is written elsewhere is taken as it is, and one that nobody gets or of another form is refused", async () => {
+test("a note written elsewhere is taken as it is; one that nobody gets or of another form is refused", async () => {
   const { store, notes } = play();
   const node = { target: "t", document: "d", id: 7 };
   const full = { text: "Blue.", annotations: [{ element: "", text: "Here", page, node, picture: "AAAA" }] };

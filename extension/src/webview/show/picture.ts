@@ -27,7 +27,10 @@ function followAll(): void {
   for (const picture of pictures.values()) picture.follow();
 }
 
-/** The id of the page that the live view films. Its picture here has the same frames, so that no page is filmed twice. */
+/**
+ * The id of the page that the live view films. Its picture here has the same frames, so that no page
+ * is filmed twice.
+ */
 let mirrored = "";
 
 export const mirror = {
