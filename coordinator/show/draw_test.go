@@ -123,7 +123,8 @@ func TestDraw(t *testing.T) {
 	w.mu.Unlock()
 	agents := cdptest.Dial(t, shown.URL())
 	tab := openTab(agents, shop+"/one")
-	agents.Call(tab, "Emulation.setDeviceMetricsOverride", `{"width":800,"height":600,"deviceScaleFactor":1,"mobile":false}`, nil)
+	agents.Call(tab, "Emulation.setDeviceMetricsOverride",
+		`{"width":800,"height":600,"deviceScaleFactor":1,"mobile":false}`, nil)
 	screenshot := func() image.Image {
 		var picture struct{ Data []byte }
 		agents.Call(tab, "Page.captureScreenshot", "{}", &picture)
@@ -148,8 +149,9 @@ func TestDraw(t *testing.T) {
 	d.drag(point{500, 300}, point{700, 500}) // the page as a whole has that
 	d.awaitPlaces(2)
 	v.await("numbers in the picture", view+`.querySelectorAll(".place").length === 2`)
-	if got := v.evaluate(`[...` + view + `.querySelectorAll(".place b")].map((each) => each.textContent).join()`); got != `"1,2"` && got != "1,2" {
-		t.Errorf("the numbers %s", got)
+	numbers := v.evaluate(`[...` + view + `.querySelectorAll(".place b")].map((each) => each.textContent).join()`)
+	if numbers != `"1,2"` && numbers != "1,2" {
+		t.Errorf("the numbers %s", numbers)
 	}
 	v.axeFinds("the page with drawings")
 	v.photograph("show-draw")
@@ -193,7 +195,8 @@ func TestDraw(t *testing.T) {
 	v.await("the question", `document.querySelector(".question") && !document.querySelector("#asked").hidden`)
 	v.look(360, 900, "light")
 	v.evaluate(`document.querySelector("#asked").click(); 0`)
-	v.await("the question in sight", `document.activeElement.className === "question" && document.querySelector("#side").hidden`)
+	v.await("the question in sight",
+		`document.activeElement.className === "question" && document.querySelector("#side").hidden`)
 	v.evaluate(`document.querySelector(".picture[aria-current]").click(); 0`)
 	v.await("the live view again", `!document.querySelector("#side").hidden && document.body.classList.contains("open")`)
 	v.look(1280, 900, "light")

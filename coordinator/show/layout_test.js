@@ -72,7 +72,8 @@
       const { innerWidth } = of.defaultView;
       for (const each of of.querySelectorAll("*")) {
         const scrolls = ["auto", "scroll"].includes(getComputedStyle(each).overflowX);
-        if (each.id !== "screen" && visible(each) && (scrolls || each === of.documentElement) && each.scrollWidth > each.clientWidth)
+        const mayScroll = each.id !== "screen" && visible(each) && (scrolls || each === of.documentElement);
+        if (mayScroll && each.scrollWidth > each.clientWidth)
           flaws.push(`${name(each)} scrolls sideways`);
       }
       const used = [...of.querySelectorAll(controlsOf)].filter(visible);

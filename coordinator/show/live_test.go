@@ -77,7 +77,8 @@ func TestAddressInLiveView(t *testing.T) {
 	v.evaluate(view + `.querySelector("#zoom").focus(); 0`)
 	v.evaluate(`document.querySelector("iframe").contentWindow.dispatchEvent(
 		new MessageEvent("message", {data: {type: "refused", why: "Too late."}})); 0`)
-	if got := v.evaluate(view + `.activeElement.id + " " + ` + view + `.querySelector("#note").textContent`); got != "zoom Too late." {
+	got := v.evaluate(view + `.activeElement.id + " " + ` + view + `.querySelector("#note").textContent`)
+	if got != "zoom Too late." {
 		t.Errorf("after a late refusal: %s", got)
 	}
 	shows("http://xn--80a.localhost:" + port + "/")

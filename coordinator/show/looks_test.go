@@ -30,13 +30,16 @@ type scene struct {
 // shopPages are the pages of the scene's shop, by their paths.
 var shopPages = map[string]string{
 	"/": `<title>Tea Shop</title><h1>Tea Shop</h1><p>Fresh leaves, sent on the day they are packed.</p>
-		<div class=grid><figure></figure><figure></figure><figure></figure><figure></figure></div><button>To the basket</button>`,
+		<div class=grid><figure></figure><figure></figure><figure></figure><figure></figure></div>
+		<button>To the basket</button>`,
 	"/checkout": `<title>Checkout · Tea Shop</title><h1>Checkout</h1><label>Name <input value="Ada Lovelace"></label>
 		<label>Coupon <input value="TEA10"></label><button>Buy for 23.40 €</button>
 		<script>console.error("POST /api/order failed: 500"); setTimeout(() => { throw new TypeError(
 		"Cannot read properties of undefined (reading 'total') at src/order.ts:12") })</script>`,
-	"/account/settings": `<title>Settings for notifications, addresses, payment and everything else that an account has</title>
-		<h1>Settings</h1><p>Signed in as ada@shop.test</p><label>Language <select><option>English</select></label>`,
+	"/account/settings": `
+		<title>Settings for notifications, addresses, payment and everything else that an account has</title>
+		<h1>Settings</h1><p>Signed in as ada@shop.test</p>
+		<label>Language <select><option>English</select></label>`,
 }
 
 func openScene(t *testing.T) *scene {
@@ -129,14 +132,15 @@ func (s *scene) fill() {
 		clients: []vscodeipc.ConnectedClient{claude,
 			{ID: "p", Name: "Playwright", Version: "1.65.1", Kind: "cdp", Since: now}},
 		last: []vscodeipc.Activity{
-			{Client: "c", Time: now - 4_000, Act: "browser_type", Target: "“TEA10” into “Coupon”", OK: true, Outcome: "done",
-				URL: s.shop + "/checkout"},
+			{Client: "c", Time: now - 4_000, Act: "browser_type", Target: "“TEA10” into “Coupon”", OK: true,
+				Outcome: "done", URL: s.shop + "/checkout"},
 			{Client: "p", Time: now - 190_000, Act: "Page.navigate", OK: true, Outcome: "done"}},
 		questions: []vscodeipc.PendingQuestion{{ID: "q", Client: action("", "").Client,
 			Choices: []string{"once", "category", "session", "refuse"},
 			Actions: []vscodeipc.PendingAction{
 				{Number: 1, Action: action("browser_click", `Click button "Buy for 23.40 €"`)},
-				{Number: 2, Action: action("browser_type", `Type “Analytical Engine Street 1, London” into textbox "Address"`)}}}},
+				{Number: 2, Action: action("browser_type",
+					`Type “Analytical Engine Street 1, London” into textbox "Address"`)}}}},
 	})
 	s.open(sceneWindow{
 		folder: strings.Repeat("a-folder-with-a-long-name-", 4), kind: "terminal",
@@ -152,8 +156,9 @@ func (s *scene) fill() {
 	s.open(sceneWindow{folder: "api", kind: "vscode",
 		state: vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull}}})
 	alone := agent.Unlisted{
-		Client: registry.Client{ConnectedClient: vscodeipc.ConnectedClient{ID: "x", Name: "Codex", Version: "1.4.2", Kind: "mcp",
-			Since: now}, Last: &vscodeipc.Activity{Client: "x", Time: now - 61_000, Act: "browser_snapshot", OK: true}},
+		Client: registry.Client{
+			ConnectedClient: vscodeipc.ConnectedClient{ID: "x", Name: "Codex", Version: "1.4.2", Kind: "mcp", Since: now},
+			Last:            &vscodeipc.Activity{Client: "x", Time: now - 61_000, Act: "browser_snapshot", OK: true}},
 		Folder: "/home/ada/docs", Browser: shown(s.browser("/account/settings")), User: window.NewAlone(nil), // gets no note
 		Access: policy.State{Mode: policy.ModeFull},
 	}
@@ -186,7 +191,8 @@ func inEachLook(v *viewer, name string) {
 }
 
 // filmed: each page that has a browser has a picture.
-const filmed = `[...document.querySelectorAll("#all .page canvas")].every((canvas) => !canvas.checkVisibility() || canvas.width > 0)`
+const filmed = `[...document.querySelectorAll("#all .page canvas")]
+	.every((canvas) => !canvas.checkVisibility() || canvas.width > 0)`
 
 // TestLooks: whatever is shown, nothing is cut off or overlaps, axe-core finds nothing, and the keyboard alone reaches
 // everything. The task photographs keeps the pictures.
@@ -221,7 +227,8 @@ func TestLooks(t *testing.T) {
 		v.look(width, 800, "light")
 		v.reachesAll(fmt.Sprintf("live-%d", width))
 	}
-	if errors := v.evaluate(`[...document.querySelectorAll(".errors:not([hidden]) summary")].map((each) => each.textContent).join("")`); errors != "2 errors" {
+	if errors := v.evaluate(`[...document.querySelectorAll(".errors:not([hidden]) summary")]
+		.map((each) => each.textContent).join("")`); errors != "2 errors" {
 		t.Errorf("the console has %s", errors)
 	}
 	v.evaluate(view + `.querySelector("#input").click(); 0`)

@@ -35,8 +35,9 @@ import (
 var page embed.FS
 
 // contentPolicy lets the page run its own files, and talk to this server only.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"frame-src 'self'; worker-src 'none'; frame-ancestors 'self'; form-action 'none'; base-uri 'none'"
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; frame-src 'self'; worker-src 'none'; frame-ancestors 'self'; form-action 'none'; " +
+	"base-uri 'none'"
 
 // CodeLifetime is how long a link can be opened.
 const CodeLifetime = 2 * time.Minute

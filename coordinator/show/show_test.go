@@ -96,7 +96,8 @@ func TestLinks(t *testing.T) {
 	refused("no page", link)
 	refused("a prefetch", link, own, "Sec-Purpose: prefetch")
 	refused("another name", link, own, "Host: rebound.test")
-	if got := send(t, http.MethodGet, link, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document"); got.StatusCode != 200 {
+	got := send(t, http.MethodGet, link, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document")
+	if got.StatusCode != 200 {
 		t.Errorf("the link in another page: %s", got.Status)
 	}
 	if status, text := redeem(link, own); status != http.StatusOK || text != s.root {
@@ -193,7 +194,8 @@ func TestRelayIsGuarded(t *testing.T) {
 	if strings.Contains(name, "secret") || name != s.relayTo("ws://192.0.2.1:80/devtools/browser/secret") {
 		t.Error(name)
 	}
-	got := send(t, "GET", "http://"+s.host+s.root+name, "Origin: http://"+s.host, "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA")
+	got := send(t, "GET", "http://"+s.host+s.root+name, "Origin: http://"+s.host, "Upgrade: websocket",
+		"Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAA")
 	if got.StatusCode != http.StatusBadGateway {
 		t.Error(got.Status)
 	}
@@ -351,8 +353,9 @@ func TestPage(t *testing.T) {
 	// Another tab of the same web browser, which may be an agent's, is not admitted.
 	other := openTab(v.Client, "http://"+s.host+"/")
 	v.awaitIn(other, "another tab is refused", `document.body?.innerText.includes("needs a link")`)
-	if got := v.Evaluate(other, "document.cookie + sessionStorage.length + localStorage.length"); !strings.Contains(got, "00") {
-		t.Errorf("another tab has %s", got)
+	stored := v.Evaluate(other, "document.cookie + sessionStorage.length + localStorage.length")
+	if !strings.Contains(stored, "00") {
+		t.Errorf("another tab has %s", stored)
 	}
 	v.axeFinds("the page")
 

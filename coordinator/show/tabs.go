@@ -29,7 +29,9 @@ func (s *Server) tabs(w http.ResponseWriter, r *http.Request, command string, ar
 }
 
 func changeTabs(ctx context.Context, command, profile, tab string) ([]userchrome.Tab, error) {
-	own, err := userchrome.Connection(ctx, "your own browser", func(s userchrome.Shared) bool { return s.Profile == profile })
+	own, err := userchrome.Connection(ctx, "your own browser", func(s userchrome.Shared) bool {
+		return s.Profile == profile
+	})
 	if err != nil {
 		return nil, err
 	}

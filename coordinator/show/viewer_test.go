@@ -31,7 +31,8 @@ func openViewer(t *testing.T, script string) *viewer {
 	v := &viewer{Client: cdptest.Dial(t, cdptest.Launch(t).URL()), t: t}
 	v.page = openTab(v.Client, "about:blank")
 	v.Call(v.page, "Page.enable", "{}", nil)
-	v.Call(v.page, "Page.addScriptToEvaluateOnNewDocument", params(t, map[string]any{"source": axe(t) + ";" + script}), nil)
+	source := map[string]any{"source": axe(t) + ";" + script}
+	v.Call(v.page, "Page.addScriptToEvaluateOnNewDocument", params(t, source), nil)
 	return v
 }
 
@@ -119,7 +120,8 @@ func (v *viewer) tabTo(label string) {
 	v.t.Helper()
 	for range 40 {
 		v.tab()
-		if strings.Contains(v.evaluate("document.activeElement.ariaLabel + ' ' + document.activeElement.textContent"), label) {
+		focused := v.evaluate("document.activeElement.ariaLabel + ' ' + document.activeElement.textContent")
+		if strings.Contains(focused, label) {
 			return
 		}
 	}
@@ -154,7 +156,8 @@ func (v *viewer) photograph(name string) {
 func (v *viewer) axeFinds(where string) {
 	v.t.Helper()
 	v.evaluate(`axe.run(document, {resultTypes: ["violations"]}).then(({violations, passes}) =>
-		window.found = violations.flatMap(({id, nodes}) => nodes.map(({html, target}) => id + " " + target + " " + html)).join("; "),
+		window.found = violations.flatMap(({id, nodes}) =>
+			nodes.map(({html, target}) => id + " " + target + " " + html)).join("; "),
 		(e) => window.found = String(e)); 0`)
 	v.await("axe-core ends", `window.found !== undefined`)
 	if found := v.evaluate("window.found"); found != "" {

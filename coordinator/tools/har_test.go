@@ -256,7 +256,8 @@ func TestHARBinarySecrets(t *testing.T) {
 	}`)
 	tested.Expect("browser_har", args{"filename": "a"}, "1 of the responses lack their body")
 	har := readHAR(t, tested.Saved("a.har"))
-	if c := har.entry(t, "/binary").Response.Content; c.Text+c.Encoding != "" || !strings.Contains(c.Comment, "--secrets") {
+	if c := har.entry(t, "/binary").Response.Content; c.Text+c.Encoding != "" ||
+		!strings.Contains(c.Comment, "--secrets") {
 		t.Errorf("body: %+v", c)
 	}
 	if m := har.entry(t, "/socket").Messages; len(m) != 2 || m[0].Data != "" ||

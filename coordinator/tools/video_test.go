@@ -149,7 +149,8 @@ func TestVideo(t *testing.T) {
 			body { margin: 0; height: 100vh; background: rgb(255, 0, 0) }
 			button { position: absolute; top: 100px; width: 120px; height: 100px; background: white; border: 0 }
 		</style>
-		<button style="left: 40px">Order</button><button style="left: 240px">Cancel</button><button style="left: 440px">Pay</button>
+		<button style="left: 40px">Order</button><button style="left: 240px">Cancel</button>
+		<button style="left: 440px">Pay</button>
 		<script>
 			const clicks = [];
 			const colors = { Order: "rgb(0, 0, 255)", Pay: "rgb(0, 128, 0)" };
@@ -254,7 +255,8 @@ func TestVideo(t *testing.T) {
 	}
 	// What is drawn of an action ends, and not only with the video.
 	if !slices.ContainsFunc(p.Frames, func(s shown) bool {
-		return s.At > actions[1].From+1 && s.At < p.Duration-0.5 && near(s.Colors[page], green) && !pointer(s, 1) && !mark(s, 1)
+		return s.At > actions[1].From+1 && s.At < p.Duration-0.5 && near(s.Colors[page], green) &&
+			!pointer(s, 1) && !mark(s, 1)
 	}) {
 		t.Errorf("the last action is still drawn: %v", p.Frames)
 	}

@@ -248,7 +248,8 @@ func TestRestart(t *testing.T) {
 func TestHandOverErrors(t *testing.T) {
 	closed := httptest.NewRecorder()
 	(&owner{}).change((*partial.Browser).HandOver)(closed, httptest.NewRequest(http.MethodPost, handOverPath, nil))
-	if text := closed.Body.String(); closed.Code != http.StatusOK || !strings.Contains(text, "the tab has closed meanwhile") {
+	if text := closed.Body.String(); closed.Code != http.StatusOK ||
+		!strings.Contains(text, "the tab has closed meanwhile") {
 		t.Errorf("a tab that has closed: %d %s", closed.Code, text)
 	}
 	gone := Shared{Browser: "your own Chrome", socket: filepath.Join(t.TempDir(), "no.sock")}

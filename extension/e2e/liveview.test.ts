@@ -25,7 +25,9 @@ const order = `<!doctype html><title>order</title>
   button { left:0; background:rgb(200,30,60) } textarea { right:0 }</style>
 <button id=order class=large>Order</button>
 <textarea id=note aria-label=Note></textarea>
-<script>order.onclick = () => { document.body.dataset.orders = 1 + Number(document.body.dataset.orders ?? 0) }</script>`;
+<script>
+order.onclick = () => { document.body.dataset.orders = 1 + Number(document.body.dataset.orders ?? 0) }
+</script>`;
 
 const run = thisRun();
 const scene = setScene("live", ({ folder }) => {

@@ -40,7 +40,8 @@
     <div id="screen" hidden>
       <div id="picture"><canvas id="canvas" width="0" height="0" role="img" tabindex="0"
           aria-label="${h(c("The page"))}"></canvas>
-        <div id="marks"><span id="targets"></span><span id="places"></span><span id="box" hidden></span><span id="cross" hidden></span></div></div>
+        <div id="marks"><span id="targets"></span><span id="places"></span><span id="box" hidden></span><span
+          id="cross" hidden></span></div></div>
     </div>
     ${Yn()}
     <div id="empty" hidden><p id="why"></p>

@@ -486,8 +486,12 @@ test.each([
     <form>${clobbering}<button id=order style="${at(100, 100, 100, 50)}"><i>Order</i></button></form>
     <ul class=list style="${at(300, 100, 200, 200)}">${items}</ul>
     <div id=host style="${at(100, 300, 100, 50)}"></div>
-    <iframe style="${at(300, 350, 200, 100)}" srcdoc="<style>*{margin:0}</style><button id=framed style='${at(0, 0, 100, 50)}'>In</button>"></iframe>
-    <script>host.attachShadow({mode: "open"}).innerHTML = "<p class=shadow style='height:50px;margin:0'>In</p>"</script>`);
+    <iframe style="${at(300, 350, 200, 100)}"
+      srcdoc="<style>*{margin:0}</style><button id=framed style='${at(0, 0, 100, 50)}'>In</button>"></iframe>
+    <script>
+      const root = host.attachShadow({mode: "open"});
+      root.innerHTML = "<p class=shadow style='height:50px;margin:0'>In</p>";
+    </script>`);
   const screen = { width: 600, height: 500, deviceScaleFactor: 1, mobile: false };
   await cdp.call("Emulation.setDeviceMetricsOverride", screen, session);
   live.open(show, size);

@@ -9,8 +9,9 @@ import { launchBrowser } from "../support/browser";
 import { hang } from "../support/hang";
 import { temporaryFolder } from "../support/window";
 
-const bread = `<!doctype html><title>Bread</title><style>* { margin: 0; border: 0 } button { position: absolute; left: 50px;
-  top: 60px; width: 100px; height: 40px; background: rgb(200, 30, 60); font-size: 0; outline: 0 }</style>
+const bread = `<!doctype html><title>Bread</title><style>* { margin: 0; border: 0 }
+  button { position: absolute; left: 50px; top: 60px; width: 100px; height: 40px; background: rgb(200, 30, 60);
+  font-size: 0; outline: 0 }</style>
   <button id=buy onclick="document.title = 'Clicked'" aria-label=Order></button>`;
 
 async function browse(...args: string[]) {

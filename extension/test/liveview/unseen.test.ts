@@ -11,9 +11,13 @@ import { launchBrowser } from "../support/browser";
 import { hang } from "../support/hang";
 import { temporaryFolder } from "../support/window";
 
-const first = `<a id=go href=/second>go</a><script type=speculationrules>{"prerender":[{"urls":["/second"],"eagerness":"immediate"}]}</script>
+const first = `<a id=go href=/second>go</a>
+<script type=speculationrules>{"prerender":[{"urls":["/second"],"eagerness":"immediate"}]}</script>
 <script>fetch('/prerendered').then(() => document.getElementById('go').click())</script>`;
-const second = `<script>if (document.prerendering) { fetch('/began'); document.addEventListener('prerenderingchange', () => fetch('/activated')) }</script>`;
+const second = `<script>if (document.prerendering) {
+  fetch('/began');
+  document.addEventListener('prerenderingchange', () => fetch('/activated'));
+}</script>`;
 
 test("a page of the debugger is found by its target, also after a prerendered document's frame", async () => {
   const requested = new EventEmitter();
