@@ -21,11 +21,18 @@ func TestOtherUser(t *testing.T) {
 	exe := filepath.Join(dir, "visitor")
 	must.Do(t, os.WriteFile(exe, must.Get(os.ReadFile(must.Get(os.Executable())(t)))(t), 0o755))
 	s := start(t)
+	visit := func(link string, as *syscall.Credential) string {
+		t.Helper()
+		child := exec.Command(exe)
+		child.Dir, child.Env = "/", []string{childLink + "=" + link}
+		child.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+		return string(must.Get(child.Output())(t))
+	}
+	if out := visit(s.Link(), nil); out != "got 200 OK\ngot 200 OK\ndone\n" {
+		t.Errorf("this user %s", out)
+	}
 	link := s.Link()
-	child := exec.Command(exe)
-	child.Dir, child.Env = "/", []string{childLink + "=" + link}
-	child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 12345, Gid: 12345}}
-	if out := string(must.Get(child.Output())(t)); out != "done\n" {
+	if out := visit(link, &syscall.Credential{Uid: 12345, Gid: 12345}); out != "done\n" {
 		t.Errorf("another user %s", out)
 	}
 	if _, code, _ := strings.Cut(link, "#"); !s.redeem(code) {
