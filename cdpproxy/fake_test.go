@@ -287,13 +287,3 @@ func acceptKey(key string) string {
 	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
-
-// eventually polls until fits is true: nothing reports it.
-func eventually(t *testing.T, fits func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not in 10 s")
-		}
-	}
-}

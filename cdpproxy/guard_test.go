@@ -17,6 +17,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 )
 
 // get asks the endpoint at addr; "Host" in headers replaces the host.
@@ -436,7 +437,7 @@ func TestManySilent(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	eventually(t, func() bool { // nothing reports that the endpoint has noticed
+	must.Await(t, "a new connection is served", func() bool { // nothing reports that the endpoint has noticed
 		conn, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/policy"
 )
 
@@ -113,7 +114,7 @@ func TestUnfinishedMessages(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	eventually(t, func() bool { // nothing reports that a relay has given its memory back
+	must.Await(t, "a large message is served again", func() bool { // nothing reports that a relay has given its memory back
 		conn, br := rawUpgrade(t, addr)
 		defer conn.Close()
 		go io.WriteString(conn, large) // ends with the connection

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"browser-coordinator/coordinator/status"
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -174,11 +175,7 @@ func TestStatusOfAgentsWithoutWindow(t *testing.T) {
 	awaitStatus(t, dir, func(r status.Report) bool { return len(r.Agents) == 0 })
 	last := host(t, dir, shop)
 	last.Must("browser_tabs", args{"action": "list"})
-	for limit := time.Now().Add(time.Minute); len(sockets()) != 1; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("left behind: %q", sockets())
-		}
-	}
+	must.Await(t, "the sockets of killed agents are deleted", func() bool { return len(sockets()) == 1 })
 
 	// Once a window opens, the agent moves there, and the window lists it.
 	openWindow(t, dir, shop)

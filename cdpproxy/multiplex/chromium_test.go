@@ -18,6 +18,7 @@ import (
 	"browser-coordinator/cdpproxy/multiplex"
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 )
 
 // chromium is a real Chromium that is reached in both ways: by its pipe, through the
@@ -147,19 +148,9 @@ func open(t testing.TB, c *cdptest.Client, url string) (target, session string) 
 	c.Call("", "Target.createTarget", fmt.Sprintf(`{"url":%q}`, url), &created)
 	session = c.Attach(created.TargetID)
 	scheme, _, _ := strings.Cut(url, ":") // Chromium rewrites the rest
-	eventually(t, url+" does not load", func() bool {
+	must.Await(t, url+" is loaded", func() bool {
 		m := c.Try(session, "Runtime.evaluate", `{"expression":"document.readyState + ' ' + location.href"}`)
 		return strings.Contains(m.Text, `"complete `+scheme)
 	})
 	return created.TargetID, session
-}
-
-// eventually polls for changes in the browser that have no event.
-func eventually(t testing.TB, description string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(cdptest.Timeout); !condition(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(description)
-		}
-	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"browser-coordinator/cdpproxy/discovery"
 	"browser-coordinator/internal/cdptest"
+	"browser-coordinator/internal/must"
 )
 
 // TestLikeThePort: a client gets the same from the pipe as from a port of the same
@@ -103,7 +104,7 @@ func TestLikeThePort(t *testing.T) {
 			t.Errorf("%s: /json/new: HTTP %d %s", name, status, body)
 		}
 		page := cdptest.Dial(t, created["webSocketDebuggerUrl"])
-		eventually(t, name+": the new page has another address", func() bool {
+		must.Await(t, name+": the new page has its address", func() bool {
 			return strings.HasSuffix(page.Evaluate("", "location.href"), `b&c`)
 		})
 		for _, do := range []string{"activate", "close"} {
@@ -236,18 +237,18 @@ func TestLeave(t *testing.T) {
 			if m := stays.Answer(pending); !strings.Contains(m.Text, "/second") {
 				t.Errorf("the request that was intercepted: %s", m.Text)
 			}
-			eventually(t, "the page that waited does not load", func() bool {
+			must.Await(t, "the page that waited is loaded", func() bool {
 				m := stays.Try("", "Target.getTargetInfo", fmt.Sprintf(`{"targetId":%q}`, waits.TargetID))
 				return strings.Contains(m.Text, `"title":"site"`)
 			})
-			eventually(t, "the context that was to go is there", func() bool {
+			must.Await(t, "the context is gone", func() bool {
 				m := stays.Try("", "Target.getTargets", "")
 				return !strings.Contains(m.Text, context.BrowserContextID)
 			})
 			if m := stays.Try("", "Target.getTargets", ""); !strings.Contains(m.Text, kept.TargetID) {
 				t.Errorf("the page that was to stay has gone: %s", m.Text)
 			}
-			eventually(t, "the user agent stays changed", func() bool {
+			must.Await(t, "the user agent is restored", func() bool {
 				return stays.Evaluate(session, "navigator.userAgent") != "changed"
 			})
 			stays.Call(session, "Page.enable", "", nil)
@@ -280,7 +281,7 @@ func TestPageClient(t *testing.T) {
 		page.Call("", "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`, nil)
 		var attached struct{ SessionID string }
 		page.Event("", "Target.attachedToTarget", "").Decode(t, &attached)
-		eventually(t, name+": the worker does not run", func() bool {
+		must.Await(t, name+": the worker runs", func() bool {
 			return page.Evaluate(attached.SessionID, "self.name") == "inner"
 		})
 		page.Evaluate("", "worker.terminate(), 0")

@@ -178,7 +178,7 @@ func TestDownloadsStayInTheProfile(t *testing.T) {
 	defer server.Close()
 	b := mustLaunch(t, Options{URL: server.URL})
 	file := filepath.Join(b.Downloads(), "report.csv")
-	eventually(t, file+" does not come", func() bool {
+	must.Await(t, file, func() bool {
 		text, err := os.ReadFile(file)
 		return err == nil && string(text) == "1,2,3"
 	})
@@ -287,22 +287,12 @@ func TestNoOrphanWhenKilled(t *testing.T) {
 	must.Do(t, version(endpoint))
 	must.Do(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	eventually(t, "the browser outlives its killed coordinator", func() bool {
+	must.Await(t, "the browser ends after its killed coordinator", func() bool {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // nobody may reap it
 		return strings.Contains(string(stat), ") Z ") || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	})
-	eventually(t, "the profile stays", func() bool {
+	must.Await(t, "the profile is deleted", func() bool {
 		_, err := os.Stat(profile)
 		return errors.Is(err, fs.ErrNotExist)
 	})
-}
-
-// eventually waits for something that has no event.
-func eventually(t *testing.T, description string, condition func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(description)
-		}
-	}
 }

@@ -3,10 +3,10 @@ package endpoint_test
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/internal/must"
 )
 
 func serveStrict(t *testing.T, serving turns) *endpoint.Endpoint {
@@ -82,16 +82,6 @@ func TestStrictStandsBy(t *testing.T) {
 		t.Errorf("Ask: %+v, %v", addr, err)
 	}
 	strict.Close()
-	eventually(t, func() bool { return status() == http.StatusOK })
-}
-
-// eventually retries until fits: the end of a connection has an event only on its other
-// side.
-func eventually(t *testing.T, fits func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !fits(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("not in 10 s")
-		}
-	}
+	// The end of a connection has an event only on its other side.
+	must.Await(t, "the port answers", func() bool { return status() == http.StatusOK })
 }

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -182,10 +182,9 @@ func TestPicturesOfTabsThatFilesOpen(t *testing.T) {
 	agent := w.Agent()
 	agent.Open("file://" + w.Folder + "/opens.html")
 	agent.Must("browser_click", args{"target": "button"})
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(agent.Must("browser_tabs",
-		args{"action": "list"}), "Shows") && time.Now().Before(deadline); {
-		// no event reports when the tab has its title
-	}
+	must.Await(t, "the tab's title", func() bool {
+		return strings.Contains(agent.Must("browser_tabs", args{"action": "list"}), "Shows")
+	})
 	agent.SelectTab(func(line string) bool { return strings.Contains(line, "Shows") })
 	for _, name := range []string{"browser_snapshot", "browser_take_screenshot"} {
 		agent.Refused(name, nil, outside+" is out of bounds")

@@ -30,9 +30,9 @@ func Get[T any](value T, err error) func(testing.TB) T {
 // Await waits for a state whose changes give the test no event.
 func Await(t testing.TB, description string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !condition(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not in 30 s", description)
+			t.Fatalf("%s: not in a minute", description)
 		}
 	}
 }
