@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/internal/must"
 )
 
 // vanish ends a connection like a power cut: the peer gets no notification. The
@@ -28,7 +29,7 @@ func vanish(t *testing.T, conn net.Conn) {
 		refused = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_REPAIR, 1)
 	})
 	if errors.Is(refused, unix.EPERM) {
-		t.Skip("to vanish without a word takes CAP_NET_ADMIN")
+		must.Skip(t, "to vanish without a word takes CAP_NET_ADMIN")
 	}
 	if err := errors.Join(err, refused); err != nil {
 		t.Fatal(err)

@@ -5,12 +5,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"browser-coordinator/internal/must"
 )
 
 // TestDiskFull binds a window on a full disk, in a mount namespace of its own.
 func TestDiskFull(t *testing.T) {
 	if out, err := exec.Command("unshare", "-m", "true").CombinedOutput(); err != nil {
-		t.Skipf("a mount namespace is not allowed here: %v: %s", err, out)
+		must.Skip(t, "a mount namespace is not allowed here: %v: %s", err, out)
 	}
 	for name, fill := range map[string]string{
 		"no inode for the socket": "mount -t tmpfs -o nr_inodes=3 none $DISK",

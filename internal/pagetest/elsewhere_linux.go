@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"browser-coordinator/coordinator/chrome"
+	"browser-coordinator/internal/must"
 )
 
 // Elsewhere runs a test in a browser that does not have this folder: a mount namespace
@@ -21,7 +22,7 @@ func Elsewhere(t *testing.T, folder string, test func(*testing.T)) {
 		unshare = append(unshare, "--map-root-user")
 	}
 	if out, err := exec.Command("unshare", append(unshare, "true")...).CombinedOutput(); err != nil {
-		t.Skipf("this system permits no mount namespace: %v %s", err, out)
+		must.Skip(t, "this system permits no mount namespace: %v %s", err, out)
 	}
 	found, err := chrome.Find(chrome.FindOptions{})
 	if err != nil {
