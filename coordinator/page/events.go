@@ -153,7 +153,7 @@ func (p *Page) loadFired(s *cdp.Session, _ *cdppage.EventLoadEventFired) {
 }
 
 func (p *Page) dialogOpening(_ *cdp.Session, e *cdppage.EventJavascriptDialogOpening) {
-	opened := Dialog{Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt, URL: e.URL}
+	opened := Dialog{Type: string(e.Type), Message: e.Message, Default: e.DefaultPrompt}
 	p.life.OpenDialog(opened)
 	p.observer.DialogOpened(opened)
 }

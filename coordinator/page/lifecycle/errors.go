@@ -24,7 +24,6 @@ type Dialog struct {
 	Type    string // alert, confirm, prompt or beforeunload
 	Message string
 	Default string // of a prompt
-	URL     string // of the frame that opened it
 }
 
 // DialogError reports that an open dialog blocks the page.
