@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,10 +109,7 @@ func (p *program) findWorkspace(ctx context.Context, workspace string) (string, 
 // sameWorkspace reports whether one of the equally good windows has the wanted folder as
 // its workspace: then they share its endpoint's address.
 func sameWorkspace(none *registry.SelectionError, canonical string) bool {
-	for _, c := range none.Candidates {
-		if c.Window.Workspace == canonical {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(none.Candidates, func(c registry.Candidate) bool {
+		return c.Window.Workspace == canonical
+	})
 }

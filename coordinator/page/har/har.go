@@ -188,7 +188,7 @@ func (w *Writer) request(r history.RequestDetails) request {
 		Method: r.Method, URL: w.hide(r.URL), Version: version(r.Protocol), Headers: w.headers(r.RequestHeaders),
 		Cookies: []cookie{}, Query: []pair{}, HeadersSize: -1, BodySize: len(r.RequestBody),
 	}
-	for _, line := range strings.Split(history.Header(r.RequestHeaders, "Cookie"), "\n") {
+	for line := range strings.SplitSeq(history.Header(r.RequestHeaders, "Cookie"), "\n") {
 		parsed, _ := http.ParseCookie(line)
 		for _, c := range parsed {
 			out.Cookies = append(out.Cookies, cookie{Name: w.hide(c.Name), Value: w.hide(c.Value)})
@@ -226,8 +226,7 @@ func (w *Writer) response(r history.RequestDetails) response {
 	if 300 <= r.Status && r.Status < 400 {
 		out.Redirect = w.hide(history.Header(r.ResponseHeaders, "Location"))
 	}
-	lines := strings.Split(history.Header(r.ResponseHeaders, "Set-Cookie"), "\n")
-	for _, line := range lines {
+	for line := range strings.SplitSeq(history.Header(r.ResponseHeaders, "Set-Cookie"), "\n") {
 		if c, err := http.ParseSetCookie(line); err == nil {
 			out.Cookies = append(out.Cookies, w.setCookie(c))
 		}

@@ -6,6 +6,7 @@ package lifecycle
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -145,12 +146,7 @@ func (l *Lifecycle) Last(kind Kind) Event {
 func (l *Lifecycle) After(seq int64, kinds ...Kind) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, kind := range kinds {
-		if l.last[kind].Seq > seq {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(kinds, func(kind Kind) bool { return l.last[kind].Seq > seq })
 }
 
 // Documents counts the documents that the main frame has shown.

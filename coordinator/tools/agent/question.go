@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -145,12 +146,7 @@ func isNew(claim string, elements []frame.Identity) bool {
 	for _, word := range words(text) {
 		ofPage[word] = true
 	}
-	for _, word := range words(claim) {
-		if !ofPage[word] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words(claim), func(word string) bool { return !ofPage[word] })
 }
 
 func words(text string) []string {

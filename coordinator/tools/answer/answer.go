@@ -258,12 +258,9 @@ func allowed(o *policy.Origins, one any) bool {
 	case storage.Cookie:
 		return o.DecideCookie(one.Domain, one.Secure).Outcome == policy.Allow
 	case addressed:
-		for _, address := range one.Addresses() {
-			if o.Decide(address).Outcome != policy.Allow {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(one.Addresses(), func(address string) bool {
+			return o.Decide(address).Outcome != policy.Allow
+		})
 	}
 	return false
 }
