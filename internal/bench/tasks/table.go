@@ -30,9 +30,7 @@ func (t *table) add(row, kind string, r result) {
 	t.cells[[2]string{row, kind}] = r
 }
 
-// print writes the table as Markdown: with each task, or only with those that a contender
-// has not done.
-func (t *table) print(w io.Writer, each bool) {
+func (t *table) print(w io.Writer) {
 	fmt.Fprint(w, "| calls, characters received, ms |")
 	for _, k := range t.kinds {
 		fmt.Fprintf(w, " %s |", titles[k])
@@ -44,7 +42,7 @@ func (t *table) print(w io.Writer, each bool) {
 		counts[k] = map[string]int{}
 	}
 	for _, row := range t.rows {
-		line := "| " + row + " |"
+		fmt.Fprintf(w, "| %s |", row)
 		for _, k := range t.kinds {
 			r := t.cells[[2]string{row, k}]
 			sum := sums[k]
@@ -60,11 +58,9 @@ func (t *table) print(w io.Writer, each bool) {
 			default:
 				counts[k]["done"]++
 			}
-			line += fmt.Sprintf(" %d, %d, %d%s |", r.calls, r.received, r.took.Milliseconds(), end)
+			fmt.Fprintf(w, " %d, %d, %d%s |", r.calls, r.received, r.took.Milliseconds(), end)
 		}
-		if each || strings.Contains(line, "**") {
-			fmt.Fprintln(w, line)
-		}
+		fmt.Fprintln(w)
 	}
 	if len(t.once) > 0 {
 		fmt.Fprint(w, "| the skill, once |")
@@ -106,10 +102,10 @@ func (t *table) print(w io.Writer, each bool) {
 		t.cost[ours].Seconds()*1000)
 }
 
-// keepIn replaces the figures in a file, without the tasks that all have done.
+// keepIn replaces the figures in a file.
 func (t *table) keepIn(file string) error {
 	var figures strings.Builder
 	fmt.Fprintf(&figures, "%s, load %s, %s.\n\n", record.Machine(), record.Load(), time.Now().UTC().Format(time.DateOnly))
-	t.print(&figures, false)
+	t.print(&figures)
 	return record.Keep(file, t.mark, figures.String())
 }
