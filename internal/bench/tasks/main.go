@@ -108,7 +108,7 @@ func bench(ctx context.Context, coordinator, peers string, kinds []string, filte
 		if len(t.kinds) == 0 {
 			continue
 		}
-		t.print(os.Stdout, true)
+		t.print(os.Stdout)
 		fmt.Println()
 		if keep != "" {
 			err = errors.Join(err, t.keepIn(keep))
