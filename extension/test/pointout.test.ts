@@ -87,6 +87,21 @@ test("several elements with comments are one note, for the agent that the user c
   expect(shown.status.mock.lastCall?.[0]).toBe("Sent: the agent gets it with its next answer.");
 });
 
+test.each([true, undefined])("agents wait while the user points; taken over before: %s", async (before) => {
+  store.set({ access: { ...store.state.access, ...(before && { takenOver: before }) } });
+  const meanwhile: unknown[] = [];
+  vi.mocked(pointOut)
+    .mockImplementationOnce(async () => {
+      meanwhile.push(store.state.access.takenOver);
+      return about("h1");
+    })
+    .mockRejectedValueOnce(new NoResponse("late"));
+  shown.comment.mockImplementation(() => meanwhile.push(store.state.access.takenOver));
+  shown.choose.mockReturnValueOnce("Add Another").mockReturnValueOnce("Discard");
+  await run();
+  expect([...meanwhile, store.state.access.takenOver]).toEqual([true, before, before]);
+});
+
 test("the page of a row is the one in which the user points", async () => {
   await run({ page: { id: "row" } });
   expect(vi.mocked(pointOut).mock.calls[0]?.[1]).toBe("row");

@@ -1,6 +1,7 @@
 // The user points out elements in the page itself, and writes about them to an agent.
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
+import { setTakenOver } from "../core/access/access";
 import { NoResponse } from "../core/browser/cdp";
 import { pointOut, visiblePage } from "../core/liveview/pointout";
 import { isUnseen } from "../core/liveview/unseen";
@@ -48,8 +49,8 @@ async function writeNote(store: Store, notes: Notes, page: string | undefined, e
 }
 
 /** Waits until the user clicks in the page, or in the one in sight; undefined: they do not want to, or cannot. */
-async function point({ state }: Store, page: string | undefined, end: AbortSignal): Promise<Annotation | undefined> {
-  const { browser } = state;
+async function point(store: Store, page: string | undefined, end: AbortSignal): Promise<Annotation | undefined> {
+  const { browser } = store.state;
   if (!browser) {
     void warn(l10n.t("This window has no browser in which you could point at elements."));
     return undefined;
@@ -60,14 +61,20 @@ async function point({ state }: Store, page: string | undefined, end: AbortSigna
     void warn(l10n.t("The browser has no page open."));
     return undefined;
   }
-  if ((await isUnseen(state, target)) !== undefined) {
+  if ((await isUnseen(store.state, target)) !== undefined) {
     const open = l10n.t("Open Live View");
     const advice = l10n.t("This browser has no screen. Draw for an Agent, in the live view, does the same.");
     if ((await warn(advice, open)) === open) await vscode.commands.executeCommand("browserCoordinator.openLiveView");
     return undefined;
   }
   const title = l10n.t("Click the element that you mean, in the browser. Escape there cancels.");
-  return whileConnecting(title, (_, signal) => pointOut(url, target, AbortSignal.any([signal, end])));
+  const mine = !store.state.access.takenOver;
+  if (mine) setTakenOver(store, true); // an agent's click would be the user's
+  try {
+    return await whileConnecting(title, (_, signal) => pointOut(url, target, AbortSignal.any([signal, end])));
+  } finally {
+    if (mine) setTakenOver(store, false);
+  }
 }
 
 async function comment({ element }: Annotation): Promise<string | undefined> {
