@@ -114,7 +114,8 @@ func TestUnfinishedMessages(t *testing.T) {
 	for _, conn := range conns {
 		conn.Close()
 	}
-	must.Await(t, "a large message is served again", func() bool { // nothing reports that a relay has given its memory back
+	// Nothing reports that a relay has given its memory back.
+	must.Await(t, "a large message is served again", func() bool {
 		conn, br := rawUpgrade(t, addr)
 		defer conn.Close()
 		go io.WriteString(conn, large) // ends with the connection

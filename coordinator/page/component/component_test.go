@@ -105,10 +105,16 @@ func TestHostileComponents(t *testing.T) {
 		props, state  []string
 	}{
 		"React, getters": {trap + `const type = Object.defineProperty(function Price() {}, "displayName", trap);
-const list = Object.defineProperty(["useState"], "filter", trap), error = Object.create(Error.prototype, { stack: trap });
-e.__reactFiber$1 = Object.defineProperties({ type, memoizedProps: Object.defineProperty({}, "secret", trap), memoizedState: { next: null, memoizedState: 1 }, _debugHookTypes: list, _debugStack: error }, { return: trap, _debugOwner: trap });`,
+const list = Object.defineProperty(["useState"], "filter", trap);
+const error = Object.create(Error.prototype, { stack: trap });
+e.__reactFiber$1 = Object.defineProperties({
+  type, memoizedProps: Object.defineProperty({}, "secret", trap), memoizedState: { next: null, memoizedState: 1 },
+  _debugHookTypes: list, _debugStack: error,
+}, { return: trap, _debugOwner: trap });`,
 			"Price", []string{"secret: (getter)"}, []string{"useState: 1"}},
-		"React, an endless list": {`let f = { type: function Loop() {}, memoizedProps: { a: "x".repeat(1e6), b: Array(1e5).fill({}) } }; f.return = f; f.alternate = null; e.__reactFiber$1 = f;
+		"React, an endless list": {`
+const f = { type: function Loop() {}, memoizedProps: { a: "x".repeat(1e6), b: Array(1e5).fill({}) } };
+f.return = f; f.alternate = null; e.__reactFiber$1 = f;
 f.memoizedState = { queue: {}, memoizedState: 1 }; f.memoizedState.next = f.memoizedState;`, "Loop", nil, nil},
 		"React, endless without names": {`const f = {}; f.return = f; e.__reactFiber$1 = f;`, "", nil, nil},
 		"React, endless siblings": {`const root = { child: {} }; root.child.sibling = root.child;
@@ -120,23 +126,36 @@ e.__reactFiber$1 = { type: function Price() {}, return: f, alternate: {} };`, "P
 		"Svelte, an endless list": {`const parent = { type: "if" }; parent.parent = parent;
 e.__svelte_meta = { loc: { file: "src/Price.svelte" }, parent };`, "Price", nil, nil},
 		"Lit, getters": {trap + `function Price() {}; Price._$litElement$ = true;
-Price.elementProperties = Object.defineProperty(new Map([["secret", {}], [{ toString: trap.get }, {}]]), Symbol.iterator, trap);
+const properties = new Map([["secret", {}], [{ toString: trap.get }, {}]]);
+Price.elementProperties = Object.defineProperty(properties, Symbol.iterator, trap);
 e.constructor = Price; Object.defineProperty(e, "secret", trap);`, "Price", []string{"secret: (getter)"}, nil},
-		"Angular, without a mark":       {trap + `ng = { getComponent: trap.get, getOwningComponent: trap.get }; Object.defineProperty(e, "__ngContext__", trap);`, "", nil, nil},
-		"Angular, getters of functions": {trap + `e.__ngContext__ = 1; ng = Object.defineProperties({}, { getComponent: trap, getOwningComponent: trap });`, "", nil, nil},
-		"Angular, a getter of all":      {trap + `e.__ngContext__ = 1; Object.defineProperty(globalThis, "ng", trap);`, "", nil, nil},
-		"Angular, a component with getters": {trap + `e.__ngContext__ = 1; class Price { amount = 1 }; Object.defineProperty(Price, "ɵcmp", trap);
+		"Angular, without a mark": {trap + `ng = { getComponent: trap.get, getOwningComponent: trap.get };
+Object.defineProperty(e, "__ngContext__", trap);`, "", nil, nil},
+		"Angular, getters of functions": {trap + `e.__ngContext__ = 1;
+ng = Object.defineProperties({}, { getComponent: trap, getOwningComponent: trap });`, "", nil, nil},
+		"Angular, a getter of all": {trap + `e.__ngContext__ = 1;
+Object.defineProperty(globalThis, "ng", trap);`, "", nil, nil},
+		"Angular, a component with getters": {trap + `e.__ngContext__ = 1; class Price { amount = 1 };
+Object.defineProperty(Price, "ɵcmp", trap);
 const c = Object.defineProperties(new Price(), { secret: trap, paid: trap });
-ng = { getComponent: () => c, getHostElement() { throw 1 }, getDirectiveMetadata: () => ({ inputs: Object.defineProperty({ paid: "paid" }, "other", trap) }) };`,
+const inputs = Object.defineProperty({ paid: "paid" }, "other", trap);
+ng = { getComponent: () => c, getHostElement() { throw 1 }, getDirectiveMetadata: () => ({ inputs }) };`,
 			"Price", []string{"paid: (getter)", "other: (getter)"}, []string{"amount: 1", "secret: (getter)"}},
-		"Angular, an endless list": {`e.__ngContext__ = 1; class Loop { a = "x".repeat(1e6); b = Array(1e5).fill({}) }; const c = new Loop(), inputs = {};
+		"Angular, an endless list": {`e.__ngContext__ = 1;
+class Loop { a = "x".repeat(1e6); b = Array(1e5).fill({}) };
+const c = new Loop(), inputs = {};
 for (let i = 0; i < 1e4; i++) inputs["i" + i] = "i".repeat(1000), c["f" + i] = i;
-ng = { getComponent: () => c, getHostElement: () => e, getOwningComponent: () => c, getDirectiveMetadata: () => ({ inputs }) };`, "Loop", nil, nil},
-		"Angular, endless ancestors": {`e.__ngContext__ = 1; ng = { getComponent(x) { const p = document.createElement("p"); x.replaceWith(p); p.append(x) } };`, "", nil, nil},
-		"Angular, odd kinds":         {`e.__ngContext__ = 1; ng = { getComponent: 1, getOwningComponent: () => "x" };`, "", nil, nil},
+ng = {
+  getComponent: () => c, getHostElement: () => e, getOwningComponent: () => c,
+  getDirectiveMetadata: () => ({ inputs }),
+};`, "Loop", nil, nil},
+		"Angular, endless ancestors": {`e.__ngContext__ = 1;
+ng = { getComponent(x) { const p = document.createElement("p"); x.replaceWith(p); p.append(x) } };`, "", nil, nil},
+		"Angular, odd kinds": {`e.__ngContext__ = 1; ng = { getComponent: 1, getOwningComponent: () => "x" };`, "", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := pagetest.Open(t, `<!doctype html><button>Buy</button><script>ran = 0; { const e = document.querySelector("button"); `+test.script+`}</script>`)
+			p, _ := pagetest.Open(t, `<!doctype html><button>Buy</button><script>ran = 0;
+{ const e = document.querySelector("button"); `+test.script+`}</script>`)
 			c := of(t, p, "button")
 			pagetest.Expect(t, p, "ran", "0")
 			if c == nil {
@@ -145,7 +164,8 @@ ng = { getComponent: () => c, getHostElement: () => e, getOwningComponent: () =>
 			if len(fmt.Sprint(*c)) > 20_000 || len(c.Owners) > 8 || c.Name != test.found {
 				t.Errorf("%d bytes: %.500s", len(fmt.Sprint(*c)), fmt.Sprint(*c))
 			}
-			if test.props != nil && !slices.Equal(c.Props, test.props) || test.state != nil && !slices.Equal(c.State, test.state) {
+			if test.props != nil && !slices.Equal(c.Props, test.props) ||
+				test.state != nil && !slices.Equal(c.State, test.state) {
 				t.Errorf("%+v", c)
 			}
 		})
