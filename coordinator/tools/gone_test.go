@@ -43,8 +43,8 @@ func TestBrowserThatHasGone(t *testing.T) {
 	agent.Expect("browser_snapshot", nil, "URL: about:blank")
 }
 
-// A call stays in the browser in which it began, although a window opens meanwhile. The agent has acted there,
-// so it stays.
+// A call stays in the browser in which it began, although a window opens meanwhile, and another call resolves its
+// browser. The agent acts there, so it stays.
 func TestWindowOpensDuringACall(t *testing.T) {
 	t.Parallel()
 	requested, opened := make(chan struct{}), make(chan struct{})
@@ -67,12 +67,12 @@ func TestWindowOpensDuringACall(t *testing.T) {
 	toolstest.Called(w, vscodeipc.CommandClientAnnounce, func(arg vscodeipc.AnnounceArg) bool {
 		return len(arg.Clients) == 1
 	})
+	agent.Expect("browser_tabs", args{"action": "list"}, "You stay in the browser of your own")
 	close(opened)
 	if err := <-called; err != nil {
 		t.Fatal(err)
 	}
-	agent.Expect("browser_evaluate", args{"function": "() => document.title"}, "You stay in the browser of your own",
-		`"Mine"`)
+	agent.Expect("browser_evaluate", args{"function": "() => document.title"}, `"Mine"`)
 }
 
 // The same for the browser of another program: its address has another browser now.

@@ -1,6 +1,7 @@
 // Writing to an agent about elements of the page, in a played editor; a real one is in e2e/pick.test.ts, and pointing
 // in a real browser in liveview/pointout.test.ts.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { setTakenOver } from "../src/core/access/access";
 import { NoResponse } from "../src/core/browser/cdp";
 import { pointOut, visiblePage } from "../src/core/liveview/pointout";
 import { isUnseen } from "../src/core/liveview/unseen";
@@ -109,13 +110,32 @@ test("the page of a row is the one in which the user points", async () => {
   expect(shown.comment).not.toHaveBeenCalled(); // the user has cancelled
 });
 
-test.each(["Discard", "nothing"])("%s sends nothing", async (choice) => {
+test.each([
+  ["Discard", 2],
+  ["nothing", 1],
+])("%s sends nothing, and what was not discarded is kept", async (choice, pointed) => {
   vi.mocked(pointOut).mockResolvedValue(about("h1"));
   shown.comment.mockResolvedValue("Larger.");
   shown.choose.mockReturnValue(choice);
   await run();
   expect(shown.choose).toHaveBeenCalledTimes(1);
   expect(waiting()).toEqual([undefined, undefined]);
+  shown.choose.mockReturnValue("Send to Cursor 1");
+  await run();
+  expect(pointOut).toHaveBeenCalledTimes(pointed);
+  expect(waiting()).toEqual([undefined, { text: "", annotations: [{ ...about("h1"), text: "Larger." }] }]);
+});
+
+test("Give Back ends the pointing, and a later Take Over stays", async () => {
+  vi.mocked(pointOut).mockImplementation(
+    (_, __, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined))),
+  );
+  const running = run();
+  await vi.waitFor(() => expect(pointOut).toHaveBeenCalled());
+  setTakenOver(store, false);
+  setTakenOver(store, true);
+  await running;
+  expect(store.state.access.takenOver).toBe(true);
 });
 
 test("an element whose comment the user cancels is not in the note", async () => {
@@ -173,8 +193,8 @@ test("what is missing is reported", async () => {
   const opened = vi.fn();
   const command = editor.commands.registerCommand("browserCoordinator.openLiveView", opened);
   await run();
+  await vi.waitFor(() => expect(opened).toHaveBeenCalled());
   command.dispose();
-  expect(opened).toHaveBeenCalled();
   store.set({ browser: null });
   await run();
   expect(shown.warn.mock.lastCall?.[0]).toContain("This window has no browser");

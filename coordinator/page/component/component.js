@@ -2,7 +2,7 @@ function (whole) {
   // Asks the frameworks' development builds which component rendered this element; with whole
   // also for its props and state. It runs beside the page's code and changes nothing there: what
   // the page has is read by its own data properties, so that no getter of the page runs (but see
-  // angular). The fields of a form shadow its properties by their names.
+  // stackOf and angular); a proxy's traps can. The fields of a form shadow its properties by their names.
   const dom = (e, name) => Object.getOwnPropertyDescriptor(Node.prototype, name).get.call(e);
   const parentOf = (e) => dom(e, "parentElement");
   // around is the parent, or the host of the shadow tree.
@@ -20,7 +20,7 @@ function (whole) {
   const key = (e, prefix) => Object.keys(e).find((k) => k.startsWith(prefix));
   const text = (s) => (typeof s === "string" ? s : "");
   const number = (n) => (typeof n === "number" ? n : 0);
-  // stackOf calls V8's getter only.
+  // stackOf calls V8's getter only, which calls the page's Error.prepareStackTrace if it has one.
   const stackOf = (error) => {
     const get = (o) => Object.getOwnPropertyDescriptor(o, "stack")?.get;
     return text(own(error, "stack") ?? (get(error) && get(error) === get(new Error()) ? error.stack : ""));
@@ -41,7 +41,7 @@ function (whole) {
     const v = unboxed(boxed);
     if (typeof v === "string") return JSON.stringify(limit(v, 100));
     if (typeof v === "function") return "ƒ " + limit(text(own(v, "name")), 60);
-    if (!is(v)) return typeof v === "bigint" ? v + "n" : String(v);
+    if (!is(v)) return limit(String(v), 100) + (typeof v === "bigint" ? "n" : "");
     if (v instanceof Node) return "<" + text(dom(v, "nodeName")).toLowerCase() + ">";
     if (own(v, "$$typeof")) return "<" + (text(own(v, "type")) || text(own(own(v, "type"), "name")) || "element") + ">";
     const keys = Object.keys(v), list = Array.isArray(v);

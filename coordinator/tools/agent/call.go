@@ -91,11 +91,7 @@ func (a *Agent) perform(ctx context.Context, r Request, at position, address *vs
 		}
 		return err
 	}
-	c, err := a.run(ctx, r, at, address)
-	if err == nil && !c.readOnly() {
-		a.noteAction()
-	}
-	return c, err
+	return a.run(ctx, r, at, address)
 }
 
 // run runs a call: the rules for all calls are here.

@@ -86,6 +86,9 @@ func (c *Call) connection(ctx context.Context) (*connection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.in, c.last = in, in
+	if !c.readOnly() {
+		in.work.usage = acted // from the beginning: calls that run meanwhile must not end it
+	}
 	if c.Window == "" {
 		c.home = in
 	}
@@ -255,10 +258,10 @@ const backTimeout = cdpproxy.DefaultHold / 10
 func (c *Call) awaitBrowser(ctx context.Context, failed error) error {
 	ctx, cancel := context.WithTimeout(ctx, backTimeout)
 	defer cancel()
-	if last := c.inUse(); errors.Is(failed, page.ErrBrowserGone) && last != nil {
+	if errors.Is(failed, page.ErrBrowserGone) && c.in != nil {
 		// The old browser must be gone, or it would be found again.
 		select {
-		case <-last.browser.Done():
+		case <-c.in.browser.Done():
 		case <-ctx.Done():
 			return failed
 		}

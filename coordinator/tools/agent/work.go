@@ -14,7 +14,7 @@ type usage int
 const (
 	watched usage = iota // only recorded what its pages log and request
 	used                 // a call has used it
-	acted                // an action was done in it
+	acted                // an action has begun in it
 )
 
 // origin is how a tab was opened by the agent.
@@ -150,26 +150,17 @@ func (a *Agent) share(c *connection, id string) bool {
 	return former != id
 }
 
-// adopt records tabs that the agent's action has opened in a page of its last connection.
-func (a *Agent) adopt(pages []page.Info, opener *page.Page) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.last == nil || opener == nil {
+// adopt records tabs that an action of the call has opened in a page.
+func (c *Call) adopt(pages []page.Info, opener *page.Page) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.in == nil || opener == nil {
 		return
 	}
-	w := a.last.work
+	w := c.in.work
 	for _, p := range pages {
 		w.opened[p.ID] = max(byThePage, w.opened[opener.ID()])
 		w.openers[p.ID] = opener.ID()
-	}
-}
-
-// noteAction records that a mutating tool has run.
-func (a *Agent) noteAction() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.last != nil {
-		a.last.work.usage = acted
 	}
 }
 

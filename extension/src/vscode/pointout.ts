@@ -17,12 +17,13 @@ import type { PageRow } from "./views/browser";
 
 export function offerToPointOut(store: Store, notes: Notes): vscode.Disposable {
   const end = new AbortController();
+  const draft: Annotation[] = [];
   let running = false;
   const command = vscode.commands.registerCommand("browserCoordinator.pointOut", async (row?: PageRow) => {
     if (running) return; // the user sees what it waits for
     running = true;
     try {
-      await writeNote(store, notes, row?.page.id, end.signal);
+      await writeNote(store, notes, draft, row?.page.id, end.signal);
     } finally {
       running = false;
     }
@@ -30,13 +31,19 @@ export function offerToPointOut(store: Store, notes: Notes): vscode.Disposable {
   return vscode.Disposable.from(command, { dispose: () => end.abort() });
 }
 
-async function writeNote(store: Store, notes: Notes, page: string | undefined, end: AbortSignal): Promise<void> {
+/** A draft that the user has neither sent nor discarded is what the next note begins with. */
+async function writeNote(
+  store: Store,
+  notes: Notes,
+  draft: Annotation[],
+  page: string | undefined,
+  end: AbortSignal,
+): Promise<void> {
   if (notes.recipients.length === 0) {
     inform(l10n.t("No agent is connected."));
     return;
   }
-  const annotations: Annotation[] = [];
-  do {
+  const add = async () => {
     const annotation = await point(store, page, end).catch((error: unknown) => {
       const isSilent = error instanceof NoResponse;
       const silent = l10n.t("The page does not respond. It may show a dialog, or be paused at a breakpoint.");
@@ -44,8 +51,10 @@ async function writeNote(store: Store, notes: Notes, page: string | undefined, e
       return undefined;
     });
     const text = annotation && (await comment(annotation));
-    if (annotation && text !== undefined) annotations.push({ ...annotation, text });
-  } while (annotations.length > 0 && (await isToGoOn(notes, annotations)));
+    if (annotation && text !== undefined) draft.push({ ...annotation, text });
+  };
+  if (draft.length === 0) await add();
+  while (draft.length > 0 && (await isToGoOn(notes, draft))) await add();
 }
 
 /** Waits until the user clicks in the page, or in the one in sight; undefined: they do not want to, or cannot. */
@@ -64,16 +73,24 @@ async function point(store: Store, page: string | undefined, end: AbortSignal): 
   if ((await isUnseen(store.state, target)) !== undefined) {
     const open = l10n.t("Open Live View");
     const advice = l10n.t("This browser has no screen. Draw for an Agent, in the live view, does the same.");
-    if ((await warn(advice, open)) === open) await vscode.commands.executeCommand("browserCoordinator.openLiveView");
+    void warn(advice, open).then((choice) => {
+      if (choice === open) void vscode.commands.executeCommand("browserCoordinator.openLiveView");
+    });
     return undefined;
   }
   const title = l10n.t("Click the element that you mean, in the browser. Escape there cancels.");
-  const mine = !store.state.access.takenOver;
-  if (mine) setTakenOver(store, true); // an agent's click would be the user's
+  const isTakenOver = () => store.state.access.takenOver === true;
+  const isMine = !isTakenOver();
+  if (isMine) setTakenOver(store, true); // an agent's click would be the user's
+  const givenBack = new AbortController();
+  const unsubscribe = store.subscribe(() => isTakenOver() || givenBack.abort());
   try {
-    return await whileConnecting(title, (_, signal) => pointOut(url, target, AbortSignal.any([signal, end])));
+    return await whileConnecting(title, (_, cancelled) =>
+      pointOut(url, target, AbortSignal.any([cancelled, givenBack.signal, end])),
+    );
   } finally {
-    if (mine) setTakenOver(store, false);
+    unsubscribe();
+    if (isMine && !givenBack.signal.aborted) setTakenOver(store, false);
   }
 }
 
@@ -89,27 +106,34 @@ interface Choice extends vscode.QuickPickItem {
   client?: ConnectedClient;
 }
 
-/** Sends the note or discards it, unless the user wants to point at another element first. */
-async function isToGoOn(notes: Notes, annotations: Annotation[]): Promise<boolean> {
+/** Sends the note, discards it or leaves it for later, unless the user wants to point at another element first. */
+async function isToGoOn(notes: Notes, draft: Annotation[]): Promise<boolean> {
   const add: Choice = { label: `$(add) ${l10n.t("Add Another")}` };
   const discard: Choice = { label: `$(trash) ${l10n.t("Discard")}` };
   for (;;) {
     const send = notes.recipients.map((client): Choice => {
       return { label: `$(send) ${l10n.t("Send to {0}", clientName(client))}`, client };
     });
-    const choices = [...send, ...(annotations.length < annotationsLimit ? [add] : []), discard];
+    const choices = [...send, ...(draft.length < annotationsLimit ? [add] : []), discard];
     const choice = await vscode.window.showQuickPick(choices, {
       title: l10n.t("Note to an agent"),
       placeHolder:
         send.length === 0
           ? l10n.t("No agent is connected.")
-          : annotations.map(({ element }) => plain(element, 40)).join(", "),
+          : draft.map(({ element }) => plain(element, 40)).join(", "),
       ignoreFocusOut: true,
     });
     if (choice === add) return true;
-    if (!choice?.client) return false;
-    const isSent = notes.send(choice.client.id, { text: "", annotations });
-    showSent(isSent);
-    if (isSent) return false;
+    if (choice?.client) {
+      const isSent = notes.send(choice.client.id, { text: "", annotations: [...draft] });
+      showSent(isSent);
+      if (!isSent) continue;
+    } else if (choice !== discard) {
+      const kept = l10n.t("Your note is kept: Point Out Elements to an Agent goes on with it.");
+      vscode.window.setStatusBarMessage(kept, 5_000);
+      return false;
+    }
+    draft.length = 0;
+    return false;
   }
 }

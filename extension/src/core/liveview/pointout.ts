@@ -1,4 +1,5 @@
 // The user clicks an element in the page itself, in the browser's own inspect mode: the page gets no event.
+import { setTimeout } from "node:timers/promises";
 import * as l10n from "@vscode/l10n";
 import { Cdp, type Members } from "../browser/cdp";
 import { listPages, newest, type Page } from "../browser/pages";
@@ -19,6 +20,9 @@ const inspecting = {
 /** Frames of other sites are targets of their own, and so is each in them. */
 const frames = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true, filter: [{ type: "iframe" }] };
 
+/** Pages and frames can hang; milliseconds. */
+const patience = 1_000;
+
 interface Click {
   node: number;
   session: string;
@@ -26,25 +30,22 @@ interface Click {
 
 /**
  * Waits until the user clicks an element of a page, for a note about it; undefined: they have pressed Escape there, or
- * the signal is aborted. Only until then does the browser inspect: its mode ends with the connection.
+ * the signal is aborted. Only until then does the browser inspect.
  */
 export async function pointOut(browser: string, page: string, signal: AbortSignal): Promise<Annotation | undefined> {
   let cdp: Cdp | undefined;
-  const end = () => cdp?.close();
-  signal.addEventListener("abort", end, { once: true });
   try {
     cdp = await Cdp.connect(browser, signal);
-    return await pickIn(cdp, page);
+    return await pickIn(cdp, page, signal);
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
   } finally {
-    signal.removeEventListener("abort", end);
-    end();
+    cdp?.close();
   }
 }
 
-async function pickIn(cdp: Cdp, page: string): Promise<Annotation | undefined> {
+async function pickIn(cdp: Cdp, page: string, signal: AbortSignal): Promise<Annotation | undefined> {
   const { sessionId } = await cdp.call("Target.attachToTarget", { targetId: page, flatten: true });
   const main = String(sessionId);
   const call = (method: string, params: Members = {}) => cdp.call(method, params, main);
@@ -68,16 +69,20 @@ async function pickIn(cdp: Cdp, page: string): Promise<Annotation | undefined> {
     cdp.on("Overlay.inspectModeCanceled", () => resolve(undefined));
     cdp.on("Target.detachedFromTarget", ({ sessionId }) => sessionId === main && gone());
     void cdp.closed.then(gone);
+    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    const begin = async () => {
+      signal.throwIfAborted();
+      await inspect(main);
+      await call("Page.bringToFront");
+    };
+    begin().catch(reject);
   });
-  clicked.catch(() => {}); // awaited below
-  await inspect(main);
-  await call("Page.bringToFront");
   const click = await clicked;
+  // The next click is the page's, and the picture is without the browser's frame around the element.
+  const off = (session: string) => cdp.call("Overlay.disable", {}, session);
+  await within(Promise.allSettled([main, ...around.keys()].map(off)));
   if (!click) return undefined;
   let { node, session } = click;
-  // The picture is without the browser's frame around the element.
-  const off = (session: string) => cdp.call("Overlay.disable", {}, session);
-  await Promise.allSettled([main, ...around.keys()].map(off));
   for (let frame = around.get(session); frame; frame = around.get(session)) {
     const { backendNodeId } = await cdp.call("DOM.getFrameOwner", { frameId: frame.frameId }, frame.parent);
     node = Number(backendNodeId);
@@ -89,7 +94,7 @@ async function pickIn(cdp: Cdp, page: string): Promise<Annotation | undefined> {
   return annotationOf(drawn, String((targetInfo as Members).title));
 }
 
-/** The page that the user sees, the newest of several; else the newest. */
+/** The page that the user sees, the newest of several; else one that may be paused or show a dialog, else the newest. */
 export async function visiblePage(browser: string): Promise<string | undefined> {
   const pages = await listPages(browser);
   const cdp = await Cdp.connect(browser);
@@ -100,9 +105,15 @@ export async function visiblePage(browser: string): Promise<string | undefined> 
     return (result as Members).value === "visible";
   };
   try {
-    const visible = await Promise.all(pages.map((page) => isVisible(page).catch(() => false))); // it is paused, or gone
-    return (newest(pages.filter((_, index) => visible[index])) ?? newest(pages))?.id;
+    const visible = await Promise.all(pages.map((page) => within(isVisible(page).catch(() => false))));
+    const those = (wanted: boolean | undefined) => newest(pages.filter((_, index) => visible[index] === wanted));
+    return (those(true) ?? those(undefined) ?? newest(pages))?.id;
   } finally {
     cdp.close();
   }
+}
+
+/** The result if it comes in time. */
+function within<T>(work: Promise<T>): Promise<T | undefined> {
+  return Promise.race([work, setTimeout(patience, undefined, { ref: false })]);
 }
