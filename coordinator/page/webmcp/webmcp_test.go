@@ -161,11 +161,10 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// A tool that opens a dialog has not ended; one that never ends, or computes without an end, is given up.
-func TestEndlessCalls(t *testing.T) {
+// A tool that opens a dialog has not ended.
+func TestToolThatOpensDialog(t *testing.T) {
 	t.Parallel()
-	b := pagetest.ConnectWith(t, &page.Options{ActionTimeout: time.Second, CallTimeout: 3 * time.Second})
-	p, _ := pagetest.ServeIn(t, b, http.HandlerFunc(served))
+	p, _ := open(t)
 	outcome, change, err := p.CallTool(t.Context(), "ask", nil)
 	if err != nil || change.Dialog == nil || change.Dialog.Message != "Sure?" || outcome.Output != nil {
 		t.Errorf("%+v %+v %v", outcome, change.Dialog, err)
@@ -173,6 +172,13 @@ func TestEndlessCalls(t *testing.T) {
 	if _, err := p.HandleDialog(t.Context(), true, ""); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// A tool that never ends, or computes without an end, is given up.
+func TestEndlessCalls(t *testing.T) {
+	t.Parallel()
+	b := pagetest.ConnectWith(t, &page.Options{ActionTimeout: time.Second, CallTimeout: 3 * time.Second})
+	p, _ := pagetest.ServeIn(t, b, http.HandlerFunc(served))
 	for name, ends := range map[string]string{"never": "3s", "spin": "was stopped"} {
 		if _, _, err := p.CallTool(t.Context(), name, nil); err == nil || !strings.Contains(err.Error(), ends) {
 			t.Errorf("%s: %v", name, err)
