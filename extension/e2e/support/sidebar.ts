@@ -53,12 +53,17 @@ export class SideBar {
     return this.pane(pane).locator(".monaco-list-row", { hasText: text }).first();
   }
 
-  /** Clicks an action that a row shows when the mouse is over it. */
+  /**
+   * Clicks an action that a row shows when the mouse is over it. While the editor redraws a view it names no row, and
+   * the extension asks which agent is meant: then once more.
+   */
   async act(pane: string, text: string | RegExp, action: string): Promise<void> {
     const row = this.row(pane, text);
+    const button = row.locator(`.actions a[aria-label^="${action}"]`);
     await this.window.retry(async (timeout) => {
       await row.hover({ timeout });
-      await row.locator(`.actions a[aria-label^="${action}"]`).click({ timeout });
+      await button.click({ timeout });
+      if (/^(Stop|Resume|Revoke)/.test(action)) await button.waitFor({ state: "hidden", timeout });
     });
   }
 
