@@ -93,7 +93,7 @@ func (r *Reader) Find(ctx context.Context, opts FindOptions) (FindResult, error)
 	}
 	var found FindResult
 	err = r.page.Run(ctx, "searching the page", 0, func(ctx context.Context) error {
-		outline, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{full: true})
+		outline, err := r.document(ctx, Options{full: true})
 		if err != nil {
 			return err
 		}

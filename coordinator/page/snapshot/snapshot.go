@@ -131,26 +131,18 @@ func (r *Reader) Snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 }
 
 func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
-	in := r.page.Frames.Main()
 	var root *frame.Element
+	var read outlineResult
+	var err error
 	if opts.Target != "" {
-		e, err := r.page.Frames.Find(ctx, opts.Target)
+		root, err = r.page.Frames.Find(ctx, opts.Target)
 		if err != nil {
 			return Snapshot{}, err
 		}
-		defer e.Release(ctx)
-		root, in = e, e.Frame
-	}
-	read, err := r.outline(ctx, in, root, opts)
-	for range maxReplaced {
-		if root != nil || !errors.Is(err, frame.ErrGone) && !read.Rootless {
-			break
-		}
-		if read.Rootless && !r.awaitParsed(ctx) {
-			break
-		}
-		in = r.page.Frames.Main()
-		read, err = r.outline(ctx, in, root, opts)
+		defer root.Release(ctx)
+		read, err = r.outline(ctx, root.Frame, root, opts)
+	} else {
+		read, err = r.document(ctx, opts)
 	}
 	if err != nil {
 		return Snapshot{}, err
@@ -219,6 +211,21 @@ func (r *Reader) Line(ctx context.Context, e *frame.Element) (string, error) {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":"), err
 }
 
+// document reads the outline of the page's document, and again if the page loads another one meanwhile.
+func (r *Reader) document(ctx context.Context, opts Options) (outlineResult, error) {
+	read, err := r.outline(ctx, r.page.Frames.Main(), nil, opts)
+	for range maxReplaced {
+		if !errors.Is(err, frame.ErrGone) && !read.Rootless {
+			break
+		}
+		if read.Rootless && !r.awaitParsed(ctx) {
+			break
+		}
+		read, err = r.outline(ctx, r.page.Frames.Main(), nil, opts)
+	}
+	return read, err
+}
+
 // parseTimeout bounds the wait for a document that has just begun.
 const parseTimeout = 3 * time.Second
 
@@ -229,7 +236,7 @@ func (r *Reader) awaitParsed(ctx context.Context) bool {
 	return !parsed() && r.page.Lifecycle.AwaitFor(ctx, parseTimeout, parsed) == nil && parsed()
 }
 
-// maxReplaced bounds how often a snapshot restarts because the page loaded another
+// maxReplaced bounds how often reading restarts because the page loaded another
 // document meanwhile.
 const maxReplaced = 3
 
