@@ -208,14 +208,20 @@ func TestSnapshotOfNothing(t *testing.T) {
 	go func() { _, _ = p.Navigate(t.Context(), url+"/slow") }()
 	<-started
 	must.Await(t, "the next document", func() bool { return p.URL() == url+"/slow" })
-	shown := make(chan string, 1)
+	shown := make(chan string, 2)
 	go func() {
 		s, err := p.Reader().Snapshot(t.Context(), snapshot.Options{})
 		shown <- fmt.Sprint(s.Text, err)
 	}()
+	go func() {
+		found, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: "there"})
+		shown <- fmt.Sprint(found.Text, err)
+	}()
 	time.AfterFunc(200*time.Millisecond, func() { close(release) })
-	if got := <-shown; !strings.Contains(got, "there") {
-		t.Errorf("a document that has just begun: %s", got)
+	for range 2 {
+		if got := <-shown; !strings.Contains(got, "there") {
+			t.Errorf("a document that has just begun: %s", got)
+		}
 	}
 }
 

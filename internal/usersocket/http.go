@@ -15,7 +15,7 @@ import (
 // MaxAnswer bounds the answer to Ask and Post, in bytes.
 const MaxAnswer = 4 << 20
 
-// responseTimeout bounds how long a process takes to begin a response.
+// responseTimeout bounds how long a process takes to begin a response, and to end that to Ask and Post.
 const responseTimeout = 5 * time.Second
 
 // Ask is Get for a response that begins with a JSON value, which it decodes.
@@ -30,6 +30,8 @@ func Post(ctx context.Context, socket, path string, form url.Values, answer any)
 }
 
 func ask(ctx context.Context, socket, method, path string, form io.Reader, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout)
+	defer cancel()
 	res, _, err := request(ctx, socket, method, path, form)
 	if err != nil {
 		return err

@@ -147,7 +147,7 @@ func (r *Reader) countAlike(ctx context.Context, e *frame.Element, l *Location) 
 func (r *Reader) Places(ctx context.Context) (map[string]frame.Rect, error) {
 	places := map[string]frame.Rect{}
 	err := r.page.Run(ctx, "looking for the elements", 0, func(ctx context.Context) error {
-		read, err := r.outline(ctx, r.page.Frames.Main(), nil, Options{Interactive: true})
+		read, err := r.document(ctx, Options{Interactive: true})
 		if err != nil {
 			return err
 		}
