@@ -71,7 +71,11 @@ func (c *Call) connection(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := c.connect(ctx, to, used)
+	use := acted // from the beginning: another call must not end the browser meanwhile
+	if c.readOnly() {
+		use = used
+	}
+	in, err := c.connect(ctx, to, use)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +90,6 @@ func (c *Call) connection(ctx context.Context) (*connection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.in, c.last = in, in
-	if !c.readOnly() {
-		in.work.usage = acted // from the beginning: calls that run meanwhile must not end it
-	}
 	if c.Window == "" {
 		c.home = in
 	}
