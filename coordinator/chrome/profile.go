@@ -58,7 +58,7 @@ func openProfile(ctx context.Context, path string, isolated bool) (*profile, err
 		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	p := &profile{dir: dir, lock: flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))}
-	mine, err := trusted.Lock(p.lock.Path(), p.lock.TryLock)
+	mine, err := trusted.Lock(p.lock, p.lock.TryLock)
 	if err != nil {
 		return nil, fmt.Errorf("lock the profile: %w", err)
 	}

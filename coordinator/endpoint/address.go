@@ -146,7 +146,7 @@ func (f *files) isServed() (bool, error) {
 		return false, nil // the test would make the file
 	}
 	lock := flock.New(f.path("lock"), flock.SetPermissions(0o600))
-	free, err := trusted.Lock(lock.Path(), lock.TryRLock)
+	free, err := trusted.Lock(lock, lock.TryRLock)
 	if err != nil {
 		return false, err
 	}

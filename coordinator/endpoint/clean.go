@@ -82,7 +82,7 @@ func List() ([]Entry, error) {
 // Remove deletes the files, unless a coordinator serves the endpoint now.
 func (k Entry) Remove() (served bool, err error) {
 	lock := flock.New(filepath.Join(StatePath(), "endpoint-"+k.Hash+".lock"), flock.SetPermissions(0o600))
-	free, err := trusted.Lock(lock.Path(), lock.TryLock)
+	free, err := trusted.Lock(lock, lock.TryLock)
 	if err != nil || !free {
 		return err == nil, err
 	}

@@ -172,7 +172,7 @@ func (e *Endpoint) tryLock() (bool, error) {
 	if err := checkState(); err != nil {
 		return false, err
 	}
-	return trusted.Lock(e.lock.Path(), e.lock.TryLock)
+	return trusted.Lock(e.lock, e.lock.TryLock)
 }
 
 // report passes the first outcome to Serve, which reads only that one.

@@ -201,7 +201,7 @@ func (f *files) lockChoice() (unlock func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	lock := flock.New(filepath.Join(f.dir, "endpoint-ports.lock"), flock.SetPermissions(0o600))
-	_, err = trusted.Lock(lock.Path(), func() (bool, error) { return lock.TryLockContext(ctx, 5*time.Millisecond) })
+	_, err = trusted.Lock(lock, func() (bool, error) { return lock.TryLockContext(ctx, 5*time.Millisecond) })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("another coordinator has held the lock %s for %v: it may be suspended. Run "+

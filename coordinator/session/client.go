@@ -240,7 +240,7 @@ func (p Place) take(ctx context.Context, kind string) (unlock func(), err error)
 // await waits for a lock. Only the lock itself, or the end of the process, ends that wait: where
 // nobody wants the lock any longer, await releases it as soon as it has it.
 func await(ctx context.Context, lock *flock.Flock, taken chan<- error) {
-	_, err := trusted.Lock(lock.Path(), func() (bool, error) { return true, lock.Lock() })
+	_, err := trusted.Lock(lock, func() (bool, error) { return true, lock.Lock() })
 	select {
 	case taken <- err:
 	case <-ctx.Done():

@@ -65,7 +65,7 @@ func (b Browser) open(ctx context.Context, asking func(), log *slog.Logger) (ses
 			return nil, err
 		}
 		lock := flock.New(path, flock.SetPermissions(0o600))
-		locked, err := trusted.Lock(path, lock.TryLock)
+		locked, err := trusted.Lock(lock, lock.TryLock)
 		if err != nil {
 			return nil, fmt.Errorf("lock the connection to %s: %w", b.Name(), err)
 		}

@@ -4,7 +4,7 @@
 //
 //	err := trusted.MakeFolder(dir)                 // and its parents
 //	text, err := trusted.ReadFile(dir + "/token")  // in a folder that was checked
-//	locked, err := trusted.Lock(lock.Path(), lock.TryLock)
+//	locked, err := trusted.Lock(lock, lock.TryLock)
 //
 // What is refused gives an *Error, which has the command that solves it. All checks are of
 // what was opened, at each time. Windows has access lists in place of modes; its user
@@ -19,6 +19,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gofrs/flock"
 )
 
 // ErrForeign is wrapped by errors about what is not the user's own.
@@ -162,13 +164,41 @@ func content(f *os.File) ([]byte, error) {
 	return text, err
 }
 
-// Lock takes the lock of a file with try, and makes the file if there is none. Its folder
+// Lock takes a lock with one of its own methods, and makes its file if there is none. Its folder
 // must have been checked.
-func Lock(path string, try func() (bool, error)) (bool, error) {
-	if err := lockFile(path); err != nil {
+//
+// A holder may remove the file before it unlocks it. The lock of a removed file keeps nobody out,
+// so Lock then takes that of the file which is there now.
+func Lock(lock *flock.Flock, try func() (bool, error)) (bool, error) {
+	for {
+		if err := lockFile(lock.Path()); err != nil {
+			return false, err
+		}
+		locked, err := try()
+		if err != nil || !locked {
+			return false, err
+		}
+		current, err := isCurrent(lock)
+		if current {
+			return true, nil
+		}
+		if err := errors.Join(err, lock.Unlock()); err != nil {
+			return false, err
+		}
+	}
+}
+
+// isCurrent reports whether the file of a lock that is held is the one at its path.
+func isCurrent(lock *flock.Flock) (bool, error) {
+	held, err := lock.Stat()
+	if err != nil {
 		return false, err
 	}
-	return try()
+	present, err := os.Lstat(lock.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(held, present), err
 }
 
 // lockFile checks the file of a lock. No other user can replace it after that: they cannot

@@ -57,9 +57,8 @@ type Options struct {
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *secrets.Set
 	// Claim locks a page, by its id, until release is called, so that two agents of any
-	// programs never work in the same page; not ok: another agent works in it. Nil: there are
-	// no other agents.
-	Claim func(page string) (release func(), ok bool)
+	// programs never work in the same page. Nil: there are no other agents.
+	Claim func(page string) (release func(), err error)
 	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
 	Endpoint func(workspace string) string
 	// Whole: an answer has no parts, however long it is. Its reader keeps what it does not show.

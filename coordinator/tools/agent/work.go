@@ -91,14 +91,14 @@ func (a *Agent) claimPage(c *connection, id string) bool {
 	if c.work.claims[id] != nil {
 		return true
 	}
-	release, ok := func() {}, true
+	release, err := func() {}, error(nil)
 	if a.Claim != nil {
-		release, ok = a.Claim(id)
+		release, err = a.Claim(id)
 	}
-	if ok {
+	if err == nil {
 		c.work.claims[id] = release
 	}
-	return ok
+	return err == nil
 }
 
 // releaseAll is called when the agent has been idle.
