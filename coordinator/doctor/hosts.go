@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,11 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 			found = append(found, examineEntry(ctx, f, x))
 		}
 	}
+	for _, host := range setup.Hosts() {
+		for _, other := range host.Others(fspath.FolderOf(x.Folder)) {
+			found = append(found, examineOther(host, other))
+		}
+	}
 	skills := setup.Skills(fspath.FolderOf(x.Folder))
 	for _, s := range skills {
 		found = append(found, x.examineSkill(s))
@@ -64,6 +70,30 @@ func checkHosts(ctx context.Context, x *examination) (found []Finding) {
 	if len(found) == 0 {
 		found = append(found, ok("VS Code offers the coordinator to its own agents. No other host is known here."))
 	}
+	return found
+}
+
+// examineOther reports a server that may be taken for the coordinator. Its arguments and its
+// environment, which may be secret, are not reported.
+func examineOther(host setup.Host, other setup.Other) (found Finding) {
+	if other.Err != nil {
+		reason := strings.TrimPrefix(other.Err.Error(), other.File+" is left as it is: ")
+		return unusable(setup.File{Name: host.Name, Path: other.File, Error: reason,
+			Details: setup.Details{Err: other.Err}})
+	}
+	s := other.State
+	text := fmt.Sprintf("%s: the server %s in %s starts %s.", host.Name, s.Name, other.File,
+		cmp.Or(s.Command, "no program"))
+	switch {
+	case s.Works():
+		found = ok("%s It is the coordinator too.", text)
+	case other.Scope == setup.User:
+		found = ok("%s It names the coordinator, which does not vouch for it.", text)
+	default:
+		found = finding(Warning, "read it in "+other.File+", and remove it if it is not meant to be there",
+			"%s It names the coordinator, which does not vouch for it.", text)
+	}
+	found.masked = fmt.Sprintf("%s: a server in %s names the coordinator.", host.Name, other.File)
 	return found
 }
 

@@ -331,22 +331,9 @@ func (h Host) ScopesIn(workspace string) []Scope {
 // file is the host's file of that scope; empty if it has none. Of several it is the first
 // with an entry, else the first that exists.
 func (h Host) file(scope Scope, workspace string) (string, error) {
-	var files []string
-	if scope == Project {
-		for _, name := range h.project {
-			files = append(files, filepath.Join(workspace, filepath.FromSlash(name)))
-		}
-	} else {
-		for _, paths := range h.user {
-			file, err := expand(paths)
-			if err != nil {
-				return "", err
-			}
-			files = append(files, file)
-		}
-	}
-	if len(files) == 0 {
-		return "", nil
+	files, err := h.files(scope, workspace)
+	if len(files) == 0 || err != nil {
+		return "", err
 	}
 	present := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !fspath.Exists(file) })
 	if len(present) > 1 {
@@ -360,17 +347,42 @@ func (h Host) file(scope Scope, workspace string) (string, error) {
 	return append(present, files...)[0], nil
 }
 
+// files are those of the host of that scope, whether they exist or not.
+func (h Host) files(scope Scope, workspace string) (files []string, err error) {
+	if scope == Project {
+		for _, name := range h.project {
+			files = append(files, filepath.Join(workspace, filepath.FromSlash(name)))
+		}
+		return files, nil
+	}
+	for _, paths := range h.user {
+		file, err := expand(paths)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
 // serversIn are the servers that a file has.
 func (h Host) serversIn(file string, scope Scope) (map[string]any, error) {
+	c, err := h.parse(file, scope)
+	if err != nil {
+		return nil, err
+	}
+	return c.openServers()
+}
+
+// parse reads a file without looking for the coordinator's entry.
+func (h Host) parse(file string, scope Scope) (*configuration, error) {
 	text, err := readFile(file, scope)
 	if err != nil {
 		return nil, err
 	}
-	c := &configuration{host: h, servers: h.servers}
-	if c.tree, err = h.format.parse(strings.TrimPrefix(text, byteOrderMark)); err != nil {
-		return nil, err
-	}
-	return c.openServers()
+	c := &configuration{host: h, scope: scope, servers: h.servers, state: State{File: file}}
+	c.tree, err = h.format.parse(strings.TrimPrefix(text, byteOrderMark))
+	return c, err
 }
 
 // doubtfulFiles are the other files of a project that cannot be read, or have an entry of

@@ -86,7 +86,7 @@ func (h Host) Diagnose(scope Scope, s State) Diagnosis {
 		return Diagnosis{Broken, "starts no program", second}
 	case s.Program == "":
 		return Diagnosis{Broken, "starts " + quoteWord(s.Command) + ", and there is no such program", second}
-	case s.Disabled:
+	case s.Disabled && !s.foreign():
 		return Diagnosis{Doubtful, "is turned off", "turn the server on in " + h.Name}
 	case !s.Starts():
 		return Diagnosis{Broken, "starts " + s.line(isAny) + ", which is not its MCP server", second}
