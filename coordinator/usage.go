@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/trusted"
 )
 
@@ -249,7 +249,7 @@ func withVariable(err error) error {
 				variable, dir)
 		}
 	}
-	if errors.As(err, new(*endpoint.StateDirError)) && !errors.Is(err, trusted.ErrForeign) { // below the home
+	if errors.As(err, new(*statedir.Error)) && !errors.Is(err, trusted.ErrForeign) { // below the home
 		return fmt.Errorf("%w; set XDG_STATE_HOME to a folder that can be written", err)
 	}
 	return err

@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/internal/fspath"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/trusted"
 	"browser-coordinator/vscodeipc"
 )
@@ -77,10 +77,10 @@ func checkSocketPath(d vscodeipc.Dir) []Finding {
 }
 
 func checkStateDir(context.Context, *examination) []Finding {
-	if err := endpoint.CheckStateHome(); err != nil {
+	if err := statedir.CheckHome(); err != nil {
 		return []Finding{finding(Problem, "set HOME to your home folder", "%v.", err)}
 	}
-	return []Finding{checkDir(endpoint.StatePath(), "XDG_STATE_HOME", useWithParents)}
+	return []Finding{checkDir(statedir.Path(), "XDG_STATE_HOME", useWithParents)}
 }
 
 // checkDir examines a directory of ours, by the rule of the programs that use it. The

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/trusted"
 )
 
@@ -47,7 +48,7 @@ func List() ([]Entry, error) {
 	if err := checkState(); err != nil {
 		return nil, err
 	}
-	paths, err := filepath.Glob(filepath.Join(StatePath(), "endpoint-*.*"))
+	paths, err := filepath.Glob(filepath.Join(statedir.Path(), "endpoint-*.*"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func List() ([]Entry, error) {
 
 // Remove deletes the files, unless a coordinator serves the endpoint now.
 func (k Entry) Remove() (served bool, err error) {
-	lock := flock.New(filepath.Join(StatePath(), "endpoint-"+k.Hash+".lock"), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(statedir.Path(), "endpoint-"+k.Hash+".lock"), flock.SetPermissions(0o600))
 	free, err := trusted.Lock(lock, lock.TryLock)
 	if err != nil || !free {
 		return err == nil, err

@@ -9,16 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/adrg/xdg"
 	"github.com/gofrs/flock"
 
 	"browser-coordinator/internal/fspath"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/trusted"
 )
 
@@ -45,7 +44,7 @@ func filesOf(hash string) (*files, error) {
 		return nil, fmt.Errorf("%q is not a window's hash (16 hex digits in lower case)", hash)
 	}
 	id, _ := strconv.ParseUint(hash, 16, 64)
-	f := &files{dir: StatePath(), hash: hash, id: id}
+	f := &files{dir: statedir.Path(), hash: hash, id: id}
 	err := checkState()
 	if err == nil {
 		f.record, err = readRecord(f.path("json"))
@@ -55,10 +54,10 @@ func filesOf(hash string) (*files, error) {
 
 func isHash(text string) bool { return len(text) == 16 && strings.Trim(text, "0123456789abcdef") == "" }
 
-// checkState refuses the folder of StateDir if another user could have put files there.
+// checkState refuses the folder for state if another user could have put files there.
 // It may not exist.
 func checkState() error {
-	err := trusted.FolderAndParents(StatePath(), trusted.PrivateFolder)
+	err := trusted.FolderAndParents(statedir.Path(), trusted.PrivateFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -71,64 +70,10 @@ func openFiles(hash string) (*files, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := StateDir(); err != nil {
+	if _, err := statedir.Make(); err != nil {
 		return nil, err
 	}
 	return f, f.complete(0)
-}
-
-// StateDir is the folder for state that outlives a program. It makes the folder if there
-// is none, and refuses one that another user may enter or replace.
-func StateDir() (string, error) {
-	if err := CheckStateHome(); err != nil {
-		return "", err
-	}
-	dir := StatePath()
-	// The tokens in it give access to browsers to every process that knows them.
-	if err := trusted.MakeFolder(dir); err != nil {
-		return "", &StateDirError{dir, err}
-	}
-	return dir, nil
-}
-
-// StateDirError reports that there is no folder for state that outlives a program.
-type StateDirError struct {
-	Dir string
-	Err error
-}
-
-func (e *StateDirError) Error() string {
-	if errors.Is(e.Err, trusted.ErrForeign) {
-		return e.Err.Error()
-	}
-	return fmt.Sprintf("cannot make the folder %s: %v", e.Dir, e.Err)
-}
-
-func (e *StateDirError) Unwrap() error { return e.Err }
-
-// CheckStateHome returns an error if the environment does not say where state is kept. The
-// xdg package takes the root of the file system then, where no other program finds it.
-func CheckStateHome() error {
-	if filepath.IsAbs(os.Getenv("XDG_STATE_HOME")) {
-		return nil
-	}
-	if home, err := os.UserHomeDir(); err != nil || !filepath.IsAbs(home) {
-		return errors.New("find the folder for state: neither XDG_STATE_HOME nor HOME is an absolute path; set one " +
-			"of them")
-	}
-	return nil
-}
-
-// StatePath is the path of StateDir, which may not exist.
-func StatePath() string { return filepath.Join(stateHome(), "browser-coordinator-mcp") }
-
-// stateHome is the current XDG_STATE_HOME; the xdg package keeps the value from the start
-// of the program.
-func stateHome() string {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	return xdg.StateHome
 }
 
 func (f *files) path(kind string) string {

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/trusted"
 )
 
 // Token is the token of this user's servers, and the file that has it. The first call makes it:
 // a host's configuration can hold it for good.
 func Token() (token, file string, err error) {
-	dir, err := endpoint.StateDir()
+	dir, err := statedir.Make()
 	if err != nil {
 		return "", "", err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -24,7 +24,7 @@ type Place struct {
 // Find returns the place of a session: of that name or, without one, of the folder to which
 // dir belongs. It returns a place also if no session runs there.
 func Find(name, dir string) (Place, error) {
-	state, err := endpoint.StateDir()
+	state, err := statedir.Make()
 	if err != nil {
 		return Place{}, err
 	}
@@ -80,12 +80,12 @@ func (p Place) Label() string {
 // Places are the places of all sessions that run, or that have not ended in good order. Only
 // their State has the names and the folders.
 func Places() ([]Place, error) {
-	dir := endpoint.StatePath()
+	dir := statedir.Path()
 	entries, err := fs.Glob(os.DirFS(dir), "session-*.sock")
 	if err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	if dir, err = endpoint.StateDir(); err != nil { // which others could have made
+	if dir, err = statedir.Make(); err != nil { // which others could have made
 		return nil, err
 	}
 	var places []Place

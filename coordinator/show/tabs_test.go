@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/userchrome"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/must"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/usersocket"
 	"browser-coordinator/vscodeipc"
 )
@@ -57,7 +57,7 @@ func shareBrowser(t *testing.T, url string) *ownBrowserOf {
 			fmt.Fprint(w, `""`)
 		})
 	}
-	socket := filepath.Join(must.Get(endpoint.StateDir())(t), "chrome-0000000000000000.sock")
+	socket := filepath.Join(must.Get(statedir.Make())(t), "chrome-0000000000000000.sock")
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	ln := must.Get(usersocket.Listen(socket))(t)
 	go server.Serve(ln)

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/tools/agent"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/usersocket"
 	"browser-coordinator/vscodeipc"
 )
@@ -84,7 +84,7 @@ func respond(r *http.Request, agents []agent.Unlisted) (out called) {
 // ServeAgents reports the agents of this program that no window lists, until stop is
 // called. Without a folder for state they are not reported.
 func ServeAgents(log *slog.Logger, unlisted func(context.Context) []agent.Unlisted) (stop func()) {
-	dir, err := endpoint.StateDir()
+	dir, err := statedir.Make()
 	if err != nil {
 		log.Debug("agents are not reported", "error", err)
 		return func() {}
@@ -129,7 +129,7 @@ func ServeAgents(log *slog.Logger, unlisted func(context.Context) []agent.Unlist
 
 // agentSockets are those of all programs of this user that serve agents.
 func agentSockets() []string {
-	paths, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "agent-*.sock"))
+	paths, _ := filepath.Glob(filepath.Join(statedir.Path(), "agent-*.sock"))
 	return paths
 }
 

@@ -17,8 +17,8 @@ import (
 
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/cdpproxy/partial"
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/usersocket"
 	"browser-coordinator/policy"
 )
@@ -147,7 +147,7 @@ type Shared struct {
 // Connections lists those of all processes of this user.
 func Connections(ctx context.Context) []Shared {
 	all := []Shared{}
-	sockets, _ := filepath.Glob(filepath.Join(endpoint.StatePath(), "chrome-*.sock"))
+	sockets, _ := filepath.Glob(filepath.Join(statedir.Path(), "chrome-*.sock"))
 	for _, socket := range sockets {
 		var r report
 		if usersocket.Ask(ctx, socket, browserPath, &r) == nil && !r.Ended {

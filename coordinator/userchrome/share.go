@@ -18,10 +18,10 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"browser-coordinator/cdpproxy/partial"
-	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/internal/backoff"
 	"browser-coordinator/internal/notify"
+	"browser-coordinator/internal/statedir"
 	"browser-coordinator/internal/trusted"
 	"browser-coordinator/internal/usersocket"
 )
@@ -47,7 +47,7 @@ type report struct {
 const browserPath = "/browser"
 
 func fileOf(folder, kind string) (string, error) {
-	dir, err := endpoint.StateDir()
+	dir, err := statedir.Make()
 	return filepath.Join(dir, fmt.Sprintf("chrome-%016x.%s", xxh3.HashString(folder), kind)), err
 }
 

@@ -1,0 +1,132 @@
+// Package pagelock has locks of pages over all programs of this user: locks on files, which the
+// system releases when their program ends, however it ends.
+//
+//	release, err := pagelock.Capture.Acquire(ctx, targetID) // one capture with a clip at a time
+//	release, free, err := pagelock.Agent.Try(targetID)      // one agent
+//
+// A page is named by its CDP target id, which is the same in every program.
+package pagelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/zeebo/xxh3"
+
+	"browser-coordinator/internal/statedir"
+	"browser-coordinator/internal/trusted"
+)
+
+// Kind is what one holder at a time does with a page. It begins the names of its files.
+type Kind string
+
+const (
+	// Agent is held by the agent that works in the page.
+	Agent Kind = "page"
+	// Capture is held while Page.captureScreenshot runs with a clip, or beyond the viewport, until
+	// the browser has answered: two of them at once, or one whose session ends, leave the page at
+	// the clip's size.
+	Capture Kind = "capture"
+)
+
+// retryInterval is between two tries to take a lock. The system has no event for its release.
+const retryInterval = time.Millisecond
+
+// Acquire waits until nobody else holds the page's lock.
+func (k Kind) Acquire(ctx context.Context, page string) (release func() error, err error) {
+	lock, err := k.lock(page)
+	if err != nil {
+		return nil, err
+	}
+	_, err = trusted.Lock(lock, func() (bool, error) { return lock.TryLockContext(ctx, retryInterval) })
+	if err != nil {
+		return nil, fmt.Errorf("lock the page: %w", errors.Join(err, lock.Unlock()))
+	}
+	return func() error { return remove(lock) }, nil
+}
+
+// Try takes the page's lock if it is free.
+func (k Kind) Try(page string) (release func() error, free bool, err error) {
+	lock, err := k.lock(page)
+	if err != nil {
+		return nil, false, err
+	}
+	guard, err := cleaning()
+	if err != nil {
+		return nil, false, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cleanTimeout)
+	defer cancel()
+	_, err = trusted.Lock(guard, func() (bool, error) { return guard.TryRLockContext(ctx, retryInterval) })
+	if err != nil {
+		return nil, false, fmt.Errorf("lock the page: %w", err)
+	}
+	free, err = trusted.Lock(lock, lock.TryLock)
+	if err = errors.Join(err, guard.Unlock()); err != nil {
+		return nil, false, fmt.Errorf("lock the page: %w", errors.Join(err, lock.Unlock()))
+	}
+	return func() error { return remove(lock) }, free, nil
+}
+
+// cleanTimeout bounds the wait for another program that removes files.
+const cleanTimeout = 2 * time.Second
+
+// lock is that of a page. Its name is a hash: a browser chooses its pages' ids.
+func (k Kind) lock(page string) (*flock.Flock, error) {
+	return newLock(fmt.Sprintf("%s-%016x.lock", k, xxh3.HashString(page)))
+}
+
+// cleaning is held alone by the program that removes files, and shared by those that try: a file
+// that is only looked at must not seem to be held.
+func cleaning() (*flock.Flock, error) { return newLock("pages.lock") }
+
+func newLock(name string) (*flock.Flock, error) {
+	dir, err := statedir.Make()
+	return flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600)), err
+}
+
+// Clean removes the files of killed programs. Where others try to lock at this moment, the files
+// stay for the next time.
+func Clean() error {
+	guard, err := cleaning()
+	if err != nil {
+		return err
+	}
+	alone, err := trusted.Lock(guard, guard.TryLock)
+	if err != nil || !alone {
+		return err
+	}
+	for _, kind := range []Kind{Agent, Capture} {
+		err = errors.Join(err, kind.clean())
+	}
+	return errors.Join(err, guard.Unlock())
+}
+
+func (k Kind) clean() error {
+	files, err := filepath.Glob(filepath.Join(statedir.Path(), string(k)+"-*.lock"))
+	for _, path := range files {
+		lock := flock.New(path, flock.SetPermissions(0o600))
+		free, lockErr := trusted.Lock(lock, lock.TryLock)
+		if free {
+			lockErr = remove(lock)
+		}
+		err = errors.Join(err, lockErr)
+	}
+	return err
+}
+
+// remove releases a lock, and removes its file while it is locked, so that no other program's file is
+// removed.
+func remove(lock *flock.Flock) error {
+	removeErr := os.Remove(lock.Path())
+	err := lock.Unlock()
+	if removeErr != nil { // Windows removes no open file
+		_ = os.Remove(lock.Path())
+	}
+	return err
+}
