@@ -139,7 +139,7 @@ func (p *Page) lateEffects(at mark, last int64) (lateEffects LateEffects) {
 		return lateEffects
 	}
 	lateEffects.Tabs = p.browser.targets.openedSince(before.pages, p.ID())
-	notLate := func(opened Info) bool { return opened.OpenerID != p.ID() || opened.Index >= at.pages }
+	notLate := func(opened Info) bool { return opened.Index >= at.pages }
 	lateEffects.Tabs.Open = slices.DeleteFunc(lateEffects.Tabs.Open, notLate)
 	lateEffects.Tabs.Closed = slices.DeleteFunc(lateEffects.Tabs.Closed, notLate)
 	unreported := max(before.console-1, p.history.Console.Listed())

@@ -104,7 +104,8 @@ func TestLateFailures(t *testing.T) {
 	}
 }
 
-func TestWhatAnActionChanged(t *testing.T) { // alone in the browser, because it counts tabs
+func TestWhatAnActionChanged(t *testing.T) {
+	t.Parallel()
 	b := pagetest.Connect(t)
 	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>page %s</title><a id=next href="/next">next</a> <a id=hash href="#here">hash</a>

@@ -114,8 +114,14 @@ func (p *Page) navigationRequested(_ *cdp.Session, e *cdppage.EventFrameRequeste
 	if opensOutside(e.URL) {
 		p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.OpenedOutside)
 	}
-	if e.FrameID == p.frames.Main() && e.Disposition == cdppage.ClientNavigationDispositionCurrentTab {
-		p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.Leaving)
+	switch e.Disposition {
+	case cdppage.ClientNavigationDispositionCurrentTab:
+		if e.FrameID == p.frames.Main() {
+			p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.Leaving)
+		}
+	case cdppage.ClientNavigationDispositionNewTab, cdppage.ClientNavigationDispositionNewWindow:
+		p.browser.targets.follows(p.id, e.URL)
+		p.life.Log(lifecycle.Event{}, lifecycle.WindowOpened)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -125,7 +126,8 @@ func TestTwoTabs(t *testing.T) { // alone in the browser, because it activates a
 }
 
 // Popups by script, by target, with and without an opener; one is blocked.
-func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
+func TestPopups(t *testing.T) {
+	t.Parallel()
 	b := pagetest.Connect(t)
 	p, _ := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>%s</title><button id=script onclick="window.open('/script')">script</button>
@@ -153,6 +155,58 @@ func TestPopups(t *testing.T) { // alone in the browser, because it counts tabs
 				t.Errorf("%s: working in the popup: %v", test.target, err)
 			}
 			if err := b.ClosePage(t.Context(), info.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A tab that the user opens while an action opens one is not the page's: an agent would close it.
+func TestTabOfTheUserDuringAnAction(t *testing.T) {
+	t.Parallel()
+	b, user := pagetest.Connect(t), pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/user":
+			opened, err := user.NewPage(t.Context()) // as Ctrl+T: no page is its opener
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { _ = user.ClosePage(context.Background(), opened.ID()) })
+			if _, err := b.Pages(t.Context()); err != nil {
+				t.Error(err)
+			}
+		case "/":
+			fmt.Fprint(w, `<!doctype html><script>
+function userOpens() { const r = new XMLHttpRequest(); r.open("GET", "/user", false); r.send() }
+</script><button id=script onclick="userOpens(); window.open('/opened')">script</button>
+<button id=noopener onclick="userOpens(); window.open('/opened', '_blank', 'noopener')">noopener</button>
+<a id=blank target=_blank onclick="userOpens()" href="/opened">blank</a>
+<a id=link onclick="userOpens()" href="/opened?a b#ä">link</a>
+<a id=empty onclick="userOpens()" href="about:blank">empty</a>`)
+		}
+	}))
+	with := func(modifier string) input.ClickOptions { return input.ClickOptions{Modifiers: []string{modifier}} }
+	for _, test := range []struct {
+		action input.Action
+		tabs   int
+	}{
+		{p.Input().Click("#script", input.ClickOptions{}), 1}, {p.Input().Click("#noopener", input.ClickOptions{}), 1},
+		{p.Input().Click("#blank", input.ClickOptions{}), 1}, {p.Input().Click("#link", with("Control")), 1},
+		{p.Input().Click("#link", with("Shift")), 1}, {p.Input().PressKeyIn("#link", "Control+Enter"), 1},
+		{p.Input().Click("#empty", with("Control")), 0},
+	} {
+		open := pagetest.Act(t, p, test.action).Tabs.Open
+		if len(open) != test.tabs || len(open) > 0 && !strings.HasPrefix(open[0].URL, url+"/opened") {
+			t.Errorf("%s opened %+v, want %d", test.action.Operation, open, test.tabs)
+		}
+		for _, tab := range open {
+			listed := func(i page.Info) bool { return i.ID == tab.ID && i.OpenerID == p.ID() }
+			if pages, err := b.Pages(t.Context()); err != nil || !slices.ContainsFunc(pages, listed) {
+				t.Errorf("%s: %+v is not in %+v, %v", test.action.Operation, tab, pages, err)
+			}
+			if err := b.ClosePage(t.Context(), tab.ID); err != nil {
 				t.Error(err)
 			}
 		}

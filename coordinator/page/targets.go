@@ -1,11 +1,13 @@
 package page
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/target"
 )
@@ -17,14 +19,24 @@ type targets struct {
 	seq    int        // counts opened pages
 	pages  map[target.ID]openPage
 	closed []openPage // the last that have closed, see openedSince
+	links  []link     // that were followed, and whose page has not opened yet
 }
 
 // maxClosed bounds how many closed pages are remembered.
 const maxClosed = 20
 
 type openPage struct {
-	info *target.Info
-	seq  int
+	info   *target.Info
+	opener target.ID // empty: the browser does not report that a page has opened it
+	seq    int
+}
+
+// link is one that a page opens in another tab, as for a click with Ctrl. Chromium reports the
+// opener of each window, also with noopener, but none of such a tab: its URL has to be the link's.
+type link struct {
+	page    target.ID
+	url     string
+	expires time.Time // a tab that opens later is not the link's
 }
 
 // isPage excludes targets that are not a tab of the user: browser_ui popups have a
@@ -35,13 +47,37 @@ func isPage(t *target.Info) bool {
 
 func (p openPage) public() Info {
 	t := p.info
-	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(t.OpenerID), Index: p.seq - 1}
+	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(p.opener), Index: p.seq - 1}
 }
 
 func (t *targets) created(info *target.Info) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.know(info)
+	p := t.know(info)
+	p.opener = cmp.Or(p.opener, t.followed(info.URL))
+	t.pages[info.TargetID] = p
+}
+
+// follows notes that a page opens a link in another tab. Other clients open blank tabs, too.
+func (t *targets) follows(page target.ID, url string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	t.links = slices.DeleteFunc(t.links, func(l link) bool { return now.After(l.expires) })
+	if url != "about:blank" {
+		t.links = append(t.links, link{page, url, now.Add(respondTimeout)})
+	}
+}
+
+// followed returns the page that has opened a link in a tab that is new; empty: none. mu is held.
+func (t *targets) followed(url string) target.ID {
+	i := slices.IndexFunc(t.links, func(l link) bool { return l.url == url && time.Now().Before(l.expires) })
+	if i < 0 {
+		return ""
+	}
+	opener := t.links[i].page
+	t.links = slices.Delete(t.links, i, i+1)
+	return opener
 }
 
 // know numbers a page; mu is held.
@@ -52,7 +88,7 @@ func (t *targets) know(info *target.Info) openPage {
 			t.pages = map[target.ID]openPage{}
 		}
 		t.seq++
-		p = openPage{info, t.seq}
+		p = openPage{info, info.OpenerID, t.seq}
 		t.pages[info.TargetID] = p
 	}
 	return p
@@ -64,7 +100,7 @@ func (t *targets) list(infos []*target.Info) []Info {
 	defer t.mu.Unlock()
 	var pages []Info
 	for _, info := range infos {
-		pages = append(pages, openPage{info, t.know(info).seq}.public())
+		pages = append(pages, t.current(info))
 	}
 	slices.SortFunc(pages, byIndex)
 	return pages
@@ -74,7 +110,14 @@ func (t *targets) list(infos []*target.Info) []Info {
 func (t *targets) one(info *target.Info) Info {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return openPage{info, t.pages[info.TargetID].seq}.public()
+	return t.current(info)
+}
+
+// current is what is known of a page with what the browser reports of it now. mu is held.
+func (t *targets) current(info *target.Info) Info {
+	p := t.know(info)
+	p.info = info
+	return p.public()
 }
 
 func byIndex(a, b Info) int { return a.Index - b.Index }
@@ -87,8 +130,10 @@ func (t *targets) changed(info *target.Info) (first bool) {
 	if !known {
 		return false
 	}
-	t.pages[info.TargetID] = openPage{info, before.seq}
-	return before.info.URL == ""
+	first = before.info.URL == ""
+	before.info = info
+	t.pages[info.TargetID] = before
+	return first
 }
 
 func (t *targets) destroyed(id target.ID) {
@@ -114,10 +159,7 @@ func (t *targets) last() int {
 func (t *targets) opener(id string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p, known := t.pages[target.ID(id)]; known {
-		return string(p.info.OpenerID)
-	}
-	return ""
+	return string(t.pages[target.ID(id)].opener)
 }
 
 // url is a page's URL as the browser reported it; empty: none.
@@ -130,15 +172,15 @@ func (t *targets) url(id string) string {
 	return ""
 }
 
-// openedSince lists the pages that a page has opened, and those of them that have closed again. A
-// link with rel=noopener sets no opener, so a page without an opener counts too.
+// openedSince lists the pages that a page has opened, and those of them that have closed again. A page
+// whose opener is not known is none of them: it may be the user's.
 func (t *targets) openedSince(seq int, opener string) Tabs {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	choose := func(pages iter.Seq[openPage]) (infos []Info) {
 		for p := range pages {
-			if info := p.public(); p.seq > seq && (info.OpenerID == opener || info.OpenerID == "") {
-				infos = append(infos, info)
+			if p.seq > seq && p.opener == target.ID(opener) {
+				infos = append(infos, p.public())
 			}
 		}
 		slices.SortFunc(infos, byIndex)

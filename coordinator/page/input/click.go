@@ -49,21 +49,12 @@ func (i *Input) Click(target string, opts ClickOptions) Action {
 				return i.opts.Lifecycle.After(before, lifecycle.Download) || i.opts.Lifecycle.IsLeaving()
 			})
 		}
-		if err == nil && s.link && opensWindow(button, modifiers) {
-			i.opts.Lifecycle.Log(lifecycle.Event{}, lifecycle.WindowOpened) // the page gets no event
-		}
 		return err
 	})
 }
 
 // downloadTimeout bounds the wait for a download that a link has started.
 const downloadTimeout = time.Second
-
-// opensWindow reports whether a click on a link requests another tab or window.
-func opensWindow(button input.MouseButton, modifiers int64) bool {
-	return button == input.MouseButtonMiddle || button == input.MouseButtonLeft &&
-		modifiers&(controlKey|metaKey|shiftKey) != 0
-}
 
 // clickSpot clicks until the click hits the element. An overlay that appears at the last
 // moment gets no event; clickSpot then waits for the element again.

@@ -146,9 +146,9 @@ for (const n of ['click','dblclick','contextmenu','auxclick']) b.addEventListene
 	}
 }
 
-// A click on a link may open a tab without the page's script. The test is not parallel:
-// a tab of another test counts as opened too.
+// A click on a link may open a tab without the page's script.
 func TestTabsByTheUsersKeys(t *testing.T) {
+	t.Parallel()
 	b := pagetest.Connect(t)
 	p, url := pagetest.ServeIn(t, b, pagetest.HTML(`<!doctype html><title>Start</title><a id=a href=/other>Other</a>`))
 	for _, opts := range []input.ClickOptions{{Button: "middle"}, {Modifiers: []string{"ControlOrMeta"}},

@@ -25,7 +25,6 @@ type spot struct {
 	// movement to it takes until the next frame anyway, which is time enough; see moveTo.
 	mayMove bool
 	use     purpose
-	link    bool   // a click on it follows a link
 	field   string // how a field is filled: type, select or click
 	// unmet and downloads are results of a click: why it did not submit the form, and
 	// whether it starts a download.
@@ -90,7 +89,6 @@ func (i *Input) readyElement(
 ) (*spot, error) {
 	var r struct {
 		OK, Gone, Top, Quick bool
-		Link                 bool
 		Scrolls              bool // it is about to scroll the element into view
 		Up                   int
 		X, Y                 float64
@@ -149,7 +147,7 @@ func (i *Input) readyElement(
 		}
 		return nil, unready
 	}
-	return &spot{Element: e, x: r.X, y: r.Y, mayMove: r.Quick, use: use, link: r.Link, field: r.Field}, nil
+	return &spot{Element: e, x: r.X, y: r.Y, mayMove: r.Quick, use: use, field: r.Field}, nil
 }
 
 // Obstacle is why an element cannot be clicked where it is.

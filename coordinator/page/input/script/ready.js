@@ -249,7 +249,6 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
               x: p.x,
               y: p.y,
               is: identify(p),
-              link: !!element.$closest("a[href], area[href]"),
               still: still(),
             };
             const found = toTop(result);
