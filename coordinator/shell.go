@@ -113,9 +113,14 @@ type commandFlags struct {
 
 func (f *commandFlags) add(cmd *cobra.Command) {
 	f.sessionFlags.add(cmd)
+	f.addForms(cmd)
+	cmd.Flags().StringVar(&f.file, "file", "", "write the result to `FILE`")
+}
+
+// addForms adds the flags for the form of the result.
+func (f *commandFlags) addForms(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.json, "json", false, "print an object: text, data, files, failure")
 	cmd.Flags().BoolVar(&f.all, "all", false, "print a long result to its end")
-	cmd.Flags().StringVar(&f.file, "file", "", "write the result to `FILE`")
 }
 
 // print prints a result. The error of a call that failed has its exit code.
@@ -345,25 +350,34 @@ input with "-". docs/tools.md has all tools.`,
 }
 
 func (p *program) doCommand() *cobra.Command {
-	var flags commandFlags
+	flags := commandFlags{sessionFlags: sessionFlags{session: os.Getenv(envSession)}}
 	cmd := &cobra.Command{
-		Use:   "do [COMMAND...]",
-		Short: "Do several commands in the browser, until one fails",
+		Use:   "do [flags] [COMMAND...]",
+		Short: "Do commands that only act in the browser, until one fails",
 		Long: `Do several commands in the browser: each argument is one as you would type it,
 or each line of standard input. All are checked before the first one is done.
 An error or a surprise, such as a dialog that the next command does not answer,
-ends them, and what was not done is listed.`,
-		Example: `  coordinator do 'click e3' 'type e4 Ada --submit' 'expect "Thank you"'
+ends them, and what was not done is listed. If not each argument is a command,
+all are the words of one.
+
+They read or act in the browser, in the session of the folder, and save files in
+the folder for files alone: the installed skill allows agents to run them
+without a question. Other commands, and other flags, are those without do.`,
+		Example: `  coordinator do click e3
+  coordinator do 'click e3' 'type e4 Ada --submit' 'expect "Thank you"'
   coordinator do < steps.txt`,
+		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, texts []string) error {
+			parse := shell.ParseArguments
 			if len(texts) == 0 {
+				parse = shell.ParseLines
 				text, err := p.readFile("-")
 				if err != nil {
 					return err
 				}
 				texts = strings.Split(text, "\n")
 			}
-			lines, err := shell.ParseLines(texts, p.readFile)
+			lines, err := parse(texts)
 			if err == nil && len(lines) == 0 {
 				err = errors.New("there is no command: give them as arguments, or one a line on standard input")
 			}
@@ -373,7 +387,10 @@ ends them, and what was not done is listed.`,
 			return p.do(cmd.Context(), &flags, lines)
 		},
 	}
-	p.whenUsed(cmd, func() { flags.add(cmd) })
+	p.whenUsed(cmd, func() {
+		cmd.Flags().SetInterspersed(false) // those behind a command are its own
+		flags.addForms(cmd)
+	})
 	return cmd
 }
 
@@ -392,7 +409,7 @@ func (p *program) do(ctx context.Context, flags *commandFlags, lines []shell.Lin
 		result, err := client.Call(ctx, call.Tool.Name, call.Arguments)
 		if err == nil {
 			of := *flags
-			of.all, of.file = flags.all || lines[0].All, cmp.Or(lines[0].File, flags.file)
+			of.all, of.json = flags.all || lines[0].All, flags.json || lines[0].JSON
 			err = of.print(ctx, p, client, call, result)
 		}
 		lines = lines[n:]

@@ -9,11 +9,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"browser-coordinator/coordinator/shell"
 	"browser-coordinator/coordinator/skill"
 	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/coordinator/tools/catalog"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -195,3 +201,97 @@ func TestSkillIsShort(t *testing.T) {
 		}
 	}
 }
+
+// allows reports whether a host that honours the head of a skill runs a line without a question.
+// It takes a pattern for what is allowed in the widest sense.
+func allows(t *testing.T, text, line string) bool {
+	t.Helper()
+	_, list, _ := strings.Cut(text, "\nallowed-tools: ")
+	list, _, _ = strings.Cut(list, "\n")
+	patterns := regexp.MustCompile(`Bash\(([^)]*)\)`).FindAllStringSubmatch(list, -1)
+	if len(patterns) == 0 {
+		t.Fatalf("the skill allows %q", list)
+	}
+	return slices.ContainsFunc(patterns, func(found []string) bool {
+		prefix, isPrefix := strings.CutSuffix(found[1], "*")
+		return line == prefix || isPrefix && strings.HasPrefix(line, strings.TrimSuffix(prefix, ":"))
+	})
+}
+
+// TestSkillAllowsNoProgram tries each command of the program against what an installed skill
+// allows without a question: only reading, and acting in the browser.
+func TestSkillAllowsNoProgram(t *testing.T) {
+	t.Parallel()
+	texts := []string{skill.Main(), skill.Installed("coordinator")}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		harmless := slices.Contains([]string{"do", "skill", "help"}, cmd.Name()) // see below
+		for _, arguments := range []string{"", " x", " --help", " --executable ./e.sh"} {
+			for _, text := range texts {
+				if line := cmd.CommandPath() + arguments; allows(t, text, line) != harmless && (!harmless || arguments != "") {
+					t.Errorf("%q is allowed: %v", line, !harmless)
+				}
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	p := &program{}
+	root := p.root()
+	for _, cmd := range root.Commands() {
+		visit(cmd)
+	}
+	do, _, err := root.Find([]string{"do"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.addFlags(do)
+	do.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"all", "help", "json", "verbose"}, f.Name) {
+			t.Errorf("do has the flag --%s", f.Name)
+		}
+	})
+
+	for _, tool := range tools.All() {
+		line := []string{"call", tool.Name, "{}"}
+		editor := strings.HasPrefix(tool.Name, "debug_") || tool.Name == "reveal_source" || tool.Name == "present_review"
+		_, err := shell.ParseArguments(line)
+		if allowed := err == nil; allowed != (!editor || tool.Name == "debug_state") {
+			t.Errorf("do %v is allowed: %v (%v)", line, allowed, err)
+		}
+	}
+	for _, command := range tools.Commands() {
+		words := strings.Fields(command.Name)
+		for _, arg := range command.Args {
+			if arg.Required {
+				words = append(words, "1")
+			}
+		}
+		for _, flags := range [][]string{{"--file", "x"}, {"--session", "x"}, {"--workspace", "/"}, {"--name", "x"}} {
+			if command.Tool.Parameters.Member(flags[0][2:]) != nil {
+				continue
+			}
+			if _, err := shell.ParseArguments(append(slices.Clone(words), flags...)); err == nil {
+				t.Errorf("do %v %v is allowed", words, flags)
+			}
+		}
+		if slices.ContainsFunc(append(slices.Clone(command.Flags), parameters(command.Args)...), isSaved) {
+			for _, name := range []string{"../x", "/tmp/x", `..\x`} {
+				lines, err := shell.ParseArguments(append(slices.Clone(words), "--filename", name))
+				if err == nil && !lines[0].Tool.Parameters.Member("filename").Is(catalog.File) {
+					t.Errorf("do %v saves %s", words, name)
+				}
+			}
+		}
+	}
+}
+
+func parameters(args []tools.Arg) (all []catalog.Parameter) {
+	for _, a := range args {
+		all = append(all, a.Parameter)
+	}
+	return all
+}
+
+func isSaved(p catalog.Parameter) bool { return p.Name == "filename" }

@@ -6,6 +6,7 @@ package skill
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"regexp"
 	"strings"
@@ -55,10 +56,17 @@ var head = regexp.MustCompile(`(?s)^---\n.*?\nallowed-tools: `)
 // mark is in each installed file.
 const mark = "<!-- Written by `coordinator setup --skill`, which may replace it. -->"
 
+// allowed are the commands that an agent may run without a question of its host. The blank before
+// each * is part of the prefix: `coordinator do` is also the beginning of `coordinator doctor`.
+func allowed(command string) string {
+	return fmt.Sprintf("Bash(%[1]s do *) Bash(%[1]s skill) Bash(%[1]s skill *) "+
+		"Bash(%[1]s help) Bash(%[1]s help *)", command)
+}
+
 // Installed is the text of the file that is installed for agents. The coordinator is started as
 // command says, which has one word or more.
 func Installed(command string) string {
-	text := head.FindString(Main()) + "Bash(" + command + ":*)\n---\n\n" + mark + "\n\n" +
+	text := head.FindString(Main()) + allowed(command) + "\n---\n\n" + mark + "\n\n" +
 		"This command prints how to use the browser, for the version that is installed. Run it first:\n\n" +
 		"    " + command + " skill\n"
 	if command != "coordinator" {

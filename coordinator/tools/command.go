@@ -77,6 +77,10 @@ var Commands = sync.OnceValue(func() (all []*Command) {
 	return all
 })
 
+// InBrowser reports whether all that the tool does is to read, or to act in a browser: it starts
+// no program, and does nothing in the user's editor.
+func (t *Tool) InBrowser() bool { return t.Effect == Reads || !t.local }
+
 // CommandNamed is the command of that name; nil: there is none.
 func CommandNamed(name string) *Command {
 	all := Commands()
@@ -207,7 +211,8 @@ type Call struct {
 	// Step is the call as a step of browser_steps; nil: it is none.
 	Step map[string]any
 	// SaveAs is where the file that the tool saves is to be; empty: where the tool saves it.
-	SaveAs string
+	// Filename is its name as the command line has it.
+	SaveAs, Filename string
 }
 
 // Call makes a call of the arguments of a command line. Those of flags are by name. read returns
@@ -246,6 +251,7 @@ func (c *Command) Call(words []string, flags Values, read func(file string) (str
 		if call.SaveAs, err = place(file); err != nil {
 			return Call{}, err
 		}
+		call.Filename = file
 		arguments["filename"] = filepath.Base(call.SaveAs) // which the tool checks
 	}
 	if c.action.Name != "" {
