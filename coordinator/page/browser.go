@@ -355,7 +355,7 @@ func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated
 	}
 	b.targets.created(e.TargetInfo)
 	if b.opts.Record {
-		b.running.Go(func() { b.record(e.TargetInfo.TargetID) })
+		_ = b.running.Go(func() { b.record(e.TargetInfo.TargetID) }) // a call attaches to it otherwise
 	}
 	b.wake()
 }
@@ -458,8 +458,7 @@ func (b *Browser) forget(p *Page) {
 	maps.DeleteFunc(b.sessions, func(_ target.SessionID, at attached) bool { return at.page == p })
 }
 
-// goroutines are started until Wait is called. A call that is under way may still come
-// with one then.
+// goroutines are those of a connection. Its owner may end it while calls are under way.
 type goroutines struct {
 	running sync.WaitGroup
 
@@ -467,18 +466,16 @@ type goroutines struct {
 	finished bool // mu guards it: no goroutine is added while Wait waits
 }
 
-// Go runs f in a goroutine, or at once after Wait was called: the connection has ended by
-// then, so nothing in f waits.
-func (g *goroutines) Go(f func()) {
+// Go runs f in a goroutine that Wait waits for. After Wait was called, it returns ErrBrowserGone, and f
+// never runs.
+func (g *goroutines) Go(f func()) error {
 	g.mu.Lock()
-	over := g.finished
-	if !over {
-		g.running.Go(f)
+	defer g.mu.Unlock()
+	if g.finished {
+		return ErrBrowserGone
 	}
-	g.mu.Unlock()
-	if over {
-		f()
-	}
+	g.running.Go(f)
+	return nil
 }
 
 // Wait waits for the goroutines.

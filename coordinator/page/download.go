@@ -60,7 +60,7 @@ func (d *downloads) progress(e *browser.EventDownloadProgress) {
 		return
 	}
 	delete(d.pending, e.GUID)
-	d.running.Go(func() { d.end(event, e) })
+	_ = d.running.Go(func() { d.end(event, e) }) // the connection handles its last event before it ends
 }
 
 // end keeps the file of a complete download.

@@ -57,12 +57,15 @@ func (p *Page) runScript(
 		return err
 	}
 	script := &agentScript{page: p, session: session, started: make(chan struct{})}
-	p.browser.running.Go(func() {
+	err = p.browser.running.Go(func() {
 		// a refusal is a response too
 		if err := question.Wait(context.WithoutCancel(ctx), nil); err == nil || cdp.Refused(err) {
 			close(script.started)
 		}
 	})
+	if err != nil {
+		return err
+	}
 	p.browser.noteScript(script)
 	stopped := false
 	running, end := context.WithCancelCause(ctx)
@@ -83,9 +86,9 @@ func (p *Page) runScript(
 	case ctx.Err() == nil || stopped:
 		p.browser.forgetScript(script)
 	case standsStill(context.Cause(ctx)):
-		p.browser.running.Go(func() { p.follow(script) })
+		_ = p.browser.running.Go(func() { p.follow(script) }) // a connection that has ended sends nothing
 	default:
-		p.browser.running.Go(func() { p.abandon(script) })
+		_ = p.browser.running.Go(func() { p.abandon(script) })
 	}
 	if stopped && err != nil {
 		return &TimeoutError{

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
@@ -386,4 +387,38 @@ func TestRecordUserUnseen(t *testing.T) {
 	if asked := old.Calls(vscodeipc.CommandPermissionAsk); len(asked) > 0 {
 		t.Errorf("the user is asked %s", asked[0].Arg)
 	}
+}
+
+// A debug session that restarts while the user is asked ends the call, and other calls go on.
+func TestRecordUserInABrowserThatEnds(t *testing.T) {
+	t.Parallel()
+	url := serveShop(t)
+	browser := toolstest.OwnBrowser(t, "")
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+	agent := w.Agent("testing")
+	agent.Open(url)
+	w.Handle(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
+		if err := browser.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		w.Show(toolstest.Browser(t).URL(), vscodeipc.AccessFull)
+		for range 2 { // the agent ends the connection to the first browser before it works in the next
+			agent.Must("browser_tabs", args{"action": "list"})
+		}
+		return vscodeipc.AskResult{Decision: "allow"}, nil
+	})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := agent.Call("browser_record_user", args{"timeout": 60})
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "browser") {
+			t.Errorf("the recording: %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the call does not return")
+	}
+	agent.Open(url)
 }

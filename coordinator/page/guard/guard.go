@@ -45,8 +45,9 @@ type Options struct {
 	CallTimeout time.Duration
 	// Explain turns an error into one that the caller of an operation can act on.
 	Explain func(err error, operation string) error
-	Go      func(func()) // starts a goroutine that the connection waits for
-	Logger  *slog.Logger
+	// Go starts a goroutine that the browser's connection waits for. It fails once that has ended.
+	Go     func(func()) error
+	Logger *slog.Logger
 }
 
 // Guard enforces the bounds of a page. It has a session of its own, so that it and the
@@ -102,7 +103,9 @@ func (g *Guard) begin(ctx context.Context) error {
 		}
 		g.session = session
 		paused := session.Listen(fetch.RequestPaused.Method)
-		g.opts.Go(func() { g.loop(paused) })
+		if err := g.opts.Go(func() { g.loop(paused) }); err != nil {
+			return err
+		}
 	}
 	if err := g.enable(ctx); err != nil {
 		return err

@@ -23,8 +23,8 @@ var stateFunction string
 type Options struct {
 	Run    lifecycle.Run
 	Frames *frame.Tree
-	// Go runs a function that the browser's connection waits for at its end.
-	Go func(func())
+	// Go starts a goroutine that the browser's connection waits for. It fails once that has ended.
+	Go func(func()) error
 }
 
 // Highlighter highlights one element of a page at a time, wherever the element is then. The
@@ -101,7 +101,10 @@ func (h *Highlighter) show(ctx context.Context, target string) (element Element,
 	h.marked = f
 	h.mu.Unlock()
 	before.end(ctx)
-	h.opts.Go(func() { f.follow(following) })
+	if err := h.opts.Go(func() { f.follow(following) }); err != nil {
+		close(f.ended)
+		return Element{}, err
+	}
 	return Element{Identity: e.Identity, OffScreen: current.Away}, nil
 }
 

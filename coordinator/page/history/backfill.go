@@ -60,7 +60,7 @@ func (n *Network) unread(s *cdp.Session) {
 	n.log.unread[s] = true
 	if !n.log.remembering {
 		n.log.remembering = true
-		n.opts.Go(n.remember)
+		_ = n.opts.Go(n.remember) // a browser that has gone has nothing to read
 	}
 }
 

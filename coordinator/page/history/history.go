@@ -28,8 +28,9 @@ type Options struct {
 	ConsoleSize int           // messages that are kept
 	NetworkSize int           // requests that are kept
 	PastTimeout time.Duration // for the documents to report past requests
-	Go          func(func())  // starts a goroutine that the connection waits for
 	Logger      *slog.Logger
+	// Go starts a goroutine that the browser's connection waits for. It fails once that has ended.
+	Go func(func()) error
 }
 
 // History is the console messages and the requests of one page.

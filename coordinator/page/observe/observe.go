@@ -56,8 +56,8 @@ type Options struct {
 	Library   func() string // as the frames have it
 	// Shows reports why the agent may not read a document in the main frame.
 	Shows func(address string) error
-	// Go runs a function that the browser's connection waits for at its end.
-	Go func(func())
+	// Go starts a goroutine that the browser's connection waits for. It fails once that has ended.
+	Go func(func()) error
 }
 
 // Observer records what the user does in one page.
@@ -202,17 +202,20 @@ func (o *Observer) Record(ctx context.Context, limit time.Duration, ready func()
 		scripts: map[*cdp.Session]cdppage.ScriptIdentifier{}, entries: map[int64]bool{},
 	}
 	w.stop = sync.OnceFunc(func() { close(w.ended) })
+	explained := make(chan struct{})
 	o.mu.Lock()
-	if o.watch != nil {
+	err := ErrUnderWay
+	if o.watch == nil {
+		err = o.opts.Go(func() { defer close(explained); o.explain(w) })
+	}
+	if err != nil {
 		o.mu.Unlock()
-		return Recording{}, ErrUnderWay
+		return Recording{}, err
 	}
 	o.watch = w
 	o.mu.Unlock()
-	explained := make(chan struct{})
-	o.opts.Go(func() { defer close(explained); o.explain(w) })
 	recording := Recording{URL: o.opts.Frames.PageURL()}
-	err := o.opts.Run(ctx, "beginning to record", 0, func(ctx context.Context) error { return o.begin(ctx, w) })
+	err = o.opts.Run(ctx, "beginning to record", 0, func(ctx context.Context) error { return o.begin(ctx, w) })
 	if err == nil {
 		ready()
 		recording.Ended, err = o.wait(ctx, w, limit)
@@ -382,15 +385,18 @@ func (o *Observer) observe(w *watch, s *cdp.Session) {
 	})
 }
 
-// work asks the browser something outside of the event loop.
+// work asks the browser something outside of the event loop, unless the connection has ended.
 func (o *Observer) work(w *watch, ask func(context.Context)) {
 	w.work.Add(1)
-	o.opts.Go(func() {
+	err := o.opts.Go(func() {
 		defer w.work.Done()
 		ctx, cancel := context.WithTimeout(w.ctx, askTimeout)
 		defer cancel()
 		ask(ctx)
 	})
+	if err != nil {
+		w.work.Done()
+	}
 }
 
 // WorldCreated notes in which frame's document our world is.

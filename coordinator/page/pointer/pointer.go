@@ -25,8 +25,8 @@ type Options struct {
 	ID     target.ID // of the page
 	Frames *frame.Tree
 	Rest   time.Duration // how long it is shown after the last action
-	// Go runs a function that the browser's connection waits for at its end.
-	Go func(func())
+	// Go starts a goroutine that the browser's connection waits for. It fails once that has ended.
+	Go func(func()) error
 }
 
 // Pointer is shown where the agent has acted last. It goes some time after that, with the document,
@@ -59,7 +59,7 @@ func (p *Pointer) Show(at frame.Point) {
 	if p.rest != nil {
 		p.rest.Stop()
 	}
-	p.rest = time.AfterFunc(p.opts.Rest, func() { p.opts.Go(p.hide) })
+	p.rest = time.AfterFunc(p.opts.Rest, func() { _ = p.opts.Go(p.hide) })
 	p.mu.Unlock()
 	p.redraw()
 }
@@ -82,7 +82,8 @@ func (p *Pointer) Conceal(ctx context.Context) (reveal func()) {
 }
 
 // Committed hides it in another document, in which it may have been drawn meanwhile. It waits for nothing.
-func (p *Pointer) Committed() { p.opts.Go(p.hide) }
+// Once the connection has ended, the browser shows no pointer.
+func (p *Pointer) Committed() { _ = p.opts.Go(p.hide) }
 
 // hide hides it after the last action, and in another document.
 func (p *Pointer) hide() {
@@ -104,14 +105,14 @@ func (p *Pointer) erase(ctx context.Context) *cdp.Pending {
 	return erased
 }
 
-// redraw has it drawn where it is by then. mu is not held: Go may draw at once.
+// redraw has it drawn where it is by then, unless the connection has ended. mu is not held.
 func (p *Pointer) redraw() {
 	p.mu.Lock()
 	starts := !p.drawing && p.isVisible()
 	p.drawing = p.drawing || starts
 	p.mu.Unlock()
 	if starts {
-		p.opts.Go(p.draw)
+		_ = p.opts.Go(p.draw)
 	}
 }
 

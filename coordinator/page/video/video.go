@@ -38,7 +38,8 @@ type Options struct {
 	Screen *capture.Screen
 	// Conceal hides from the video what is no part of the page. The video has a pointer of its own.
 	Conceal func(context.Context) (reveal func())
-	Go      func(func()) // starts a goroutine that the connection waits for
+	// Go starts a goroutine that the browser's connection waits for. It fails once that has ended.
+	Go func(func()) error
 }
 
 // Recorder records one page.
@@ -153,13 +154,20 @@ func (r *Recorder) Start(ctx context.Context, s Settings,
 	}
 	rec.stopping, rec.stop = context.WithCancel(context.Background())
 	unwatch := r.opts.Input.Watch(rec.mark)
-	r.opts.Go(func() {
-		defer close(rec.saved)
-		defer rec.close()
-		defer unwatch()
-		defer rec.stop()
+	end := func() {
+		rec.stop()
+		unwatch()
+		rec.close()
+		close(rec.saved)
+	}
+	err := r.opts.Go(func() {
+		defer end()
 		rec.result.Path, rec.result.Size, rec.err = save(rec.write)
 	})
+	if err != nil {
+		end()
+		return nil, err
+	}
 	select {
 	case rec.path = <-rec.opened:
 		return rec, nil
@@ -178,8 +186,11 @@ func (r *Recording) open(ctx context.Context) error {
 	created, err := protocol.Call(ctx, r.opts.Conn, target.CreateTarget, target.CreateTargetParams{
 		URL: "about:blank", Hidden: new(true),
 	})
+	if cdp.Refused(err) {
+		err = fmt.Errorf("this browser cannot encode a video in a hidden page: %w", err)
+	}
 	if err != nil {
-		return fmt.Errorf("this browser cannot encode a video in a hidden page: %w", err)
+		return err
 	}
 	r.hidden = created.TargetID
 	if r.encoder, err = r.opts.Conn.Attach(ctx, r.hidden); err != nil {
