@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/endpoint"
+	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/vscodeipc"
 )
@@ -49,7 +50,7 @@ func (p *program) completeClients(
 }
 
 // envCaps is the variable with the default of --caps.
-const envCaps = "BROWSER_COORDINATOR_CAPS"
+const envCaps = setup.EnvCaps
 
 // capsFlag adds --caps to a command. checkCaps checks it, not pflag: a wrong variable
 // must not break the other commands.

@@ -93,7 +93,10 @@ func (p *program) printReport(report doctor.Report) error {
 			fmt.Fprintf(&text, "Not fixed (%s): %s\n", r.Check, terminal.PrintableLine(r.Error))
 		}
 	}
-	group := ""
+	group, width, margin := "", terminal.Width(p.out), 16
+	if width < 70 {
+		margin = 4
+	}
 	for _, c := range report.Checks {
 		if c.Group != group {
 			group = c.Group
@@ -101,11 +104,14 @@ func (p *program) printReport(report doctor.Report) error {
 		}
 		for _, f := range c.Findings {
 			mark := marks[f.Verdict]
-			fmt.Fprintf(&text, "  %s %-11s %s\n", terminal.Colour(p.out, mark.colour, mark.sign), c.ID,
-				terminal.PrintableLine(f.Text))
+			line := fmt.Sprintf("  %s %-11s %s\n", mark.sign, c.ID, terminal.PrintableLine(f.Text))
 			if f.Fix != "" {
-				fmt.Fprintf(&text, "  %13s Fix: %s\n", "", terminal.PrintableLine(f.Fix))
+				line += fmt.Sprintf("%*s Fix: %s\n", margin-1, "", terminal.PrintableLine(f.Fix))
 			}
+			if terminal.Is(p.out) {
+				line = terminal.Fold(line, width, margin)
+			}
+			text.WriteString(strings.Replace(line, mark.sign, terminal.Colour(p.out, mark.colour, mark.sign), 1))
 		}
 	}
 	fmt.Fprintf(&text, "\n%s, %s", terminal.Count(report.Problems, "problem", "problems"),

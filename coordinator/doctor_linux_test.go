@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"browser-coordinator/coordinator/doctor"
 )
@@ -139,6 +141,55 @@ func TestDoctor(t *testing.T) {
 			},
 			"hosts", doctor.Problem, "does not work: it has --headed, and there is no display.",
 			"correct DIR/shop/.mcp.json", "",
+		}, {
+			"an entry's display is gone", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--headless=false"], `+
+					`"env": {"DISPLAY": ":32101"}`)
+			},
+			"hosts", doctor.Warning, "This is not from the coordinator: DISPLAY=:32101", "remove it first", "",
+		}, {
+			"an entry's grid has no address", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "env": {"BROWSER_COORDINATOR_GRID": "planted x"}`)
+			},
+			"hosts", doctor.Problem, "does not work: $BROWSER_COORDINATOR_GRID", "correct DIR/home/.cursor/mcp.json", "",
+		}, {
+			"an entry attaches to nothing", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "env": {"BROWSER_COORDINATOR_ATTACH": "chromee"}`)
+			},
+			"hosts", doctor.Problem, "does not work: $BROWSER_COORDINATOR_ATTACH", "correct DIR/home/.cursor/mcp.json", "",
+		}, {
+			"an entry's headers are none", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "env": {"BROWSER_COORDINATOR_HEADERS": "planted", `+
+					`"BROWSER_COORDINATOR_ATTACH": "http://127.0.0.1:1"}`)
+			},
+			"hosts", doctor.Problem, "does not work: $BROWSER_COORDINATOR_HEADERS", "correct DIR/home/.cursor/mcp.json", "",
+		}, {
+			"an entry's browser is another program", func(p *patient) {
+				p.entry("home/.cursor/mcp.json",
+					`"command": "coordinator", "env": {"BROWSER_COORDINATOR_BROWSER": "/bin/true"}`)
+			},
+			"hosts", doctor.Problem, "its variable BROWSER_COORDINATOR_BROWSER: /bin/true is no browser",
+			"correct DIR/home/.cursor/mcp.json", "",
+		}, {
+			"an entry's flag names another program", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--executable=/bin/true"]`)
+			},
+			"hosts", doctor.Problem, "its --executable: /bin/true is no browser", "correct DIR/home/.cursor/mcp.json", "",
+		}, {
+			"the variable names another program", func(p *patient) {
+				p.env = append(p.env, "BROWSER_COORDINATOR_BROWSER=/bin/true")
+			},
+			"browser", doctor.Problem, "/bin/true is no browser", "unset BROWSER_COORDINATOR_BROWSER", "",
+		}, {
+			"a variable of the shell ends the program", func(p *patient) {
+				p.env = append(p.env, "BROWSER_COORDINATOR_CAPS=x")
+			},
+			"config", doctor.Problem, "started with the variables of this shell: $BROWSER_COORDINATOR_CAPS", "unset it", "",
+		}, {
+			"nobody listens where an entry connects to", func(p *patient) {
+				p.entry("home/.cursor/mcp.json", `"url": "http://127.0.0.1:1/mcp", "headers": {"Authorization": "Bearer planted"}`)
+			},
+			"hosts", doctor.Problem, "no program serves at http://127.0.0.1:1/mcp", "correct DIR/home/.cursor/mcp.json", "",
 		}, {
 			"the display is gone", func(p *patient) { p.env = append(p.env, "DISPLAY=:32101") },
 			"display", doctor.Warning, "No browser can show a window: DISPLAY is :32101, where no display is.",
@@ -360,6 +411,81 @@ func TestDoctorTriesNoVariables(t *testing.T) {
 		}
 	}
 }
+
+// TestDoctorOfAListener: the entry that docs/http.md has is tried with its token, and `setup` keeps it.
+func TestDoctorOfAListener(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	server := startCommand(t, p.command("mcp", "--listen", "127.0.0.1:0"))
+	token, err := os.ReadFile(p.path("state/browser-coordinator-mcp/mcp-token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for secret, works := range map[string]bool{strings.TrimSpace(string(token)): true, "planted": false} {
+		const file = "shop/.mcp.json"
+		p.entry(file, `"type": "http", "url": "`+server.first+`", "headers": {"Authorization": "Bearer `+secret+`"}`)
+		before, _ := os.ReadFile(p.path(file))
+		f := findings(p.examine(), "hosts")
+		if len(f) != 1 || (f[0].Verdict == doctor.OK) != works || strings.Contains(f[0].Text+f[0].Fix, secret) ||
+			strings.Contains(f[0].Fix, "coordinator setup") {
+			t.Errorf("works: %v: hosts has %+v", works, f)
+		}
+		for _, args := range [][]string{{"setup"}, {"setup", "claude-code", "--yes"},
+			{"setup", "claude-code", "--yes", "--json"}} {
+			out, _ := p.command(args...).CombinedOutput()
+			if strings.Contains(string(out), secret) || !strings.Contains(string(out), "refuses its token") == !works &&
+				len(args) < 4 {
+				t.Errorf("%v, works: %v: %s", args, works, out)
+			}
+		}
+		if after, _ := os.ReadFile(p.path(file)); string(after) != string(before) {
+			t.Errorf("the entry has become %s", after)
+		}
+	}
+}
+
+// TestSetupTriesEntries: the list of `setup` says what an entry really does.
+func TestSetupTriesEntries(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	for members, want := range map[string]string{
+		`"command": "coordinator"`:                                                      "works",
+		`"command": "coordinator", "args": ["mcp", "--headed"]`:                         "there is no display",
+		`"command": "coordinator", "env": {"BROWSER_COORDINATOR_CAPS": "x"}`:            "there are no tools",
+		`"command": "coordinator", "env": {"BROWSER_COORDINATOR_BROWSER": "/bin/true"}`: "/bin/true is no browser",
+		`"command": "coordinator", "args": ["mcp", "--allowed-origins", "http://x y"]`:  "--allowed-origins",
+	} {
+		p.entry("home/.cursor/mcp.json", members)
+		out, err := p.command("setup").Output()
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%s: %v\n%s", members, err, out)
+		}
+		out, _ = p.command("setup", "--json").Output()
+		if strings.Contains(string(out), `"works": true`) != (want == "works") {
+			t.Errorf("%s: %s", members, out)
+		}
+	}
+}
+
+// TestDoctorWraps: in a narrow terminal each line fits, but for words that are longer.
+func TestDoctorWraps(t *testing.T) {
+	t.Parallel()
+	for _, columns := range []int{40, 60, 80} {
+		p := newPatient(t)
+		p.entry("home/.cursor/mcp.json", `"command": "coordinator", "args": ["mcp", "--headed"]`)
+		display, _ := openTerminal(t, p.command("doctor"), uint16(columns))
+		display.await(t, "1 problem, ")
+		for line := range strings.Lines(display.String()) {
+			line = strings.TrimRight(colours.ReplaceAllString(line, ""), "\r\n")
+			rest := strings.TrimLeft(line, " ")
+			if utf8.RuneCountInString(line) > columns && strings.Contains(rest, " ") && !strings.HasPrefix(rest, "✗") {
+				t.Errorf("%d columns: %q", columns, line)
+			}
+		}
+	}
+}
+
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // TestDoctorOfABusyWindow: a window that does not respond is open all the same.
 func TestDoctorOfABusyWindow(t *testing.T) {

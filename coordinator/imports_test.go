@@ -171,7 +171,7 @@ func TestEveryFolderSaysWhatItIs(t *testing.T) {
 // others reach a browser through cdpproxy/dial, which refuses forbidden addresses.
 var dialers = map[string]string{
 	"cdpproxy/dial/dial.go":               "browsers",
-	"coordinator/doctor/browser_linux.go": "the socket of an X display, to see whether it exists",
+	"coordinator/chrome/display_linux.go": "the socket of an X display, to see whether it exists",
 	"coordinator/userchrome/connect.go":   "a WebSocket on connections that cdpproxy/dial has opened and checked",
 	"coordinator/endpoint/address.go":     "a port of 127.0.0.1 and ::1, to see whether it is taken",
 	"coordinator/page/sources/sources.go": "the loopback server that a script came from, for its source map",

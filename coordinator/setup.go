@@ -119,7 +119,7 @@ Hosts: ` + strings.Join(hostNames(), ", "),
 				_, err := fmt.Fprint(p.out, setup.Paste(entry))
 				return err
 			}
-			return p.printHosts(folder, flags.asJSON)
+			return p.printHosts(cmd.Context(), folder, flags.asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&flags.project, "project", false, "change the file in the folder, for all who work there")
@@ -313,7 +313,7 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 		return terminal.JSON(p.out, describe(change, f))
 	}
 	if !change.Changed() {
-		p.notice("%s\n", f.unchanged(change))
+		p.notice("%s\n", f.unchanged(ctx, change, folder))
 		return nil
 	}
 	if err := p.printDiff(change); err != nil {
@@ -347,7 +347,7 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 	return nil
 }
 
-func (f *setupFlags) unchanged(change *setup.Change) string {
+func (f *setupFlags) unchanged(ctx context.Context, change *setup.Change, folder string) string {
 	switch {
 	case f.skill && f.remove:
 		return change.File + " does not exist."
@@ -356,10 +356,10 @@ func (f *setupFlags) unchanged(change *setup.Change) string {
 	case f.remove:
 		return change.File + " has no entry of the coordinator."
 	}
-	d := change.Host.Diagnose(change.Scope, change.State)
+	d, _ := change.Host.Examine(ctx, change.Scope, change.State, folder)
 	next := change.Host.Next(change.Scope)
 	if d.Fix != "" {
-		next = strings.ToUpper(d.Fix[:1]) + d.Fix[1:] + "."
+		next = d.Advice()
 	}
 	return fmt.Sprintf("%s has an entry already: %s. It %s. %s", change.File, change.State.Name, d.Text, next)
 }
@@ -440,8 +440,8 @@ func describe(change *setup.Change, f *setupFlags) changeJSON {
 }
 
 // printHosts lists the hosts, and what they have of the coordinator.
-func (p *program) printHosts(folder string, asJSON bool) error {
-	files := setup.List(folder)
+func (p *program) printHosts(ctx context.Context, folder string, asJSON bool) error {
+	files := setup.List(ctx, folder)
 	if asJSON {
 		return terminal.JSON(p.out, hostsJSON{files})
 	}

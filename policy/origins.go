@@ -28,9 +28,9 @@ type originPattern struct {
 }
 
 // ParseOrigins reads lists of origins: https://example.com, http://localhost:*,
-// *.example.com or example.com, separated by commas, semicolons or spaces. Nil when
-// neither is given. A list without an origin, or with one that no address has, is an
-// error: it would limit nothing, or not what its author meant.
+// *.example.com or example.com, separated by commas or semicolons. Nil when neither is
+// given. A list without an origin, or with one that no address has, is an error: it would
+// limit nothing, or not what its author meant.
 func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 	var o Origins
 	var only []originPattern
@@ -39,15 +39,18 @@ func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 		from []string
 		to   *[]originPattern
 	}{{"--allowed-origins", allowed, &only}, {"--blocked-origins", blocked, &o.blocked}} {
-		texts := strings.FieldsFunc(strings.Join(list.from, ","),
-			func(r rune) bool { return strings.ContainsRune(",; \t\r\n", r) })
+		texts := strings.FieldsFunc(strings.Join(list.from, ","), func(r rune) bool { return r == ',' || r == ';' })
+		for i, text := range texts {
+			texts[i] = strings.TrimSpace(text)
+		}
+		texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 		if len(list.from) > 0 && len(texts) == 0 {
 			return nil, fmt.Errorf("%s has no origin: name one, for example https://example.com, or omit it", list.flag)
 		}
 		for _, text := range texts {
 			pattern, err := parseOrigin(text)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%s: %w", list.flag, err)
 			}
 			*list.to = append(*list.to, pattern)
 		}
@@ -86,18 +89,34 @@ func parseOrigin(text string) (originPattern, error) {
 	if i := strings.LastIndexByte(rest, ':'); i >= 0 && !strings.HasSuffix(rest, "]") {
 		p.host, p.port = rest[:i], rest[i+1:]
 	}
-	p.host = plainHost(strings.Trim(p.host, "[]"))
-	if name := strings.TrimPrefix(p.host, "*."); name != "*" && (strings.ContainsFunc(name,
-		func(r rune) bool { return r <= ' ' || r > '~' || r == '%' || r == '\\' }) || !plainName(name)) {
-		return p, fmt.Errorf("origin %q: write its host as a browser shows it: an IP address as 127.0.0.1 or [::1], "+
-			"a name in ASCII (xn--…)", text)
-	}
-	if p.port != "*" && !isPort(p.port) || p.host == "" || strings.ContainsAny(p.host, "/?#@") ||
-		strings.Contains(strings.TrimPrefix(p.host, "*."), "*") && p.host != "*" {
+	host = strings.TrimPrefix(p.host, "*.")
+	switch inner, isV6 := strings.CutPrefix(host, "["); {
+	case p.port != "*" && !isPort(p.port), p.host == "", strings.ContainsAny(p.host, "/?#@"),
+		strings.Contains(host, "*") && p.host != "*":
 		return p, fmt.Errorf("origin %q: want for example https://example.com, http://localhost:*, *.example.com or "+
 			"example.com", text)
+	case p.host == "*":
+	case isV6:
+		ip, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		if err != nil || !ip.Is6() || ip.Zone() != "" || host != p.host || !strings.HasSuffix(inner, "]") {
+			return p, fmt.Errorf("origin %q: there is no IPv6 address in its brackets, as in [::1]", text)
+		}
+		p.host = ip.Unmap().String()
+	case !isHost(host):
+		return p, fmt.Errorf("origin %q: write its host as a browser shows it: an IP address as 127.0.0.1 or [::1], "+
+			"a name in ASCII (xn--…)", text)
+	default:
+		p.host = strings.TrimSuffix(p.host, ".")
 	}
 	return p, nil
+}
+
+// isHost reports whether a text is a name or an IPv4 address as browsers write it: no code point that
+// the URL standard forbids in a domain, and no empty label.
+func isHost(text string) bool {
+	forbidden := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`#%/:<>?@[\]^|`, r) }
+	labels := strings.Split(strings.TrimSuffix(text, "."), ".")
+	return !slices.Contains(labels, "") && !strings.ContainsFunc(text, forbidden) && plainName(text)
 }
 
 // isPort reports whether a text is a port as browsers write it.

@@ -79,7 +79,10 @@ func TestOrigins(t *testing.T) {
 	}
 	for _, bad := range []string{"https://", "", " ,;\t", "ftp://x", "ftp://x:21", "http://a:0", "http://a:65536",
 		"http://a:99999999999", "a:-1", "a:+1", "https://a/b", "a*b.com", "*.*.com", "http://2130706433", "http://0x7f.1",
-		"http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080"} {
+		"http://127.1:80", "http://0177.0.0.1", "https://bücher.example", "http://%6cocalhost", "http://localhost:080",
+		"foo bar", "http://x y", "https://a.example https://b.example", "a\tb", "a\nb", "http://a:b:80", "::1", "[::1",
+		"::1]", "[localhost]", "[127.0.0.1]", "[fe80::1%25eth0]", "*.[::1]", "a..b", ".example.com", "*..a", ".", "http://.", "a<b",
+		"a>b", "a^b", "a|b", "a[b", "a]b", "[]", "http://a\\b", "a\x7fb", "a\"b c"} {
 		if _, err := ParseOrigins([]string{bad}, nil); err == nil {
 			t.Errorf("%q is no error", bad)
 		}

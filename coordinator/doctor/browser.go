@@ -19,8 +19,11 @@ var browserChecks = slices.Concat([]check{
 	{"own-chrome", browserGroup, "the browsers that the user works in", checkOwnChrome},
 }, systemBrowserChecks)
 
-func checkBrowser(_ context.Context, x *examination) []Finding {
+func checkBrowser(ctx context.Context, x *examination) []Finding {
 	choice, err := chrome.Find(chrome.FindOptions{})
+	if err == nil && os.Getenv(chrome.EnvBrowser) != "" {
+		err = chrome.Check(ctx, choice)
+	}
 	switch {
 	case err == nil:
 		text := "A private browser would be " + choice + "."

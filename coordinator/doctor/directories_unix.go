@@ -125,10 +125,6 @@ func checkParent(dir, variable string) Finding {
 	return ok("%s does not exist yet. It is made when it is needed.", dir)
 }
 
-// withoutWindow are the arguments with which a program finds no window: none, since its
-// environment decides where it looks.
-func withoutWindow(string) []string { return nil }
-
 // closeToOthers makes a directory private. It follows no link: another user may have put
 // one there.
 func closeToOthers(dir string) (string, error) {

@@ -139,7 +139,7 @@ func examine(ctx context.Context, o Options) []Check {
 			Dial: vscodeipc.DialOptions{Client: o.Client}})
 		return verdicts
 	})
-	x.files = sync.OnceValue(func() []setup.File { return setup.List(fspath.FolderOf(o.Folder)) })
+	x.files = sync.OnceValue(func() []setup.File { return setup.List(ctx, fspath.FolderOf(o.Folder)) })
 	all := checks()
 	found := make([]Check, len(all))
 	var running sync.WaitGroup

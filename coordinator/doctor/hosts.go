@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/internal/fspath"
@@ -82,8 +76,7 @@ func examineOther(host setup.Host, other setup.Other) (found Finding) {
 			Details: setup.Details{Err: other.Err}})
 	}
 	s := other.State
-	text := fmt.Sprintf("%s: the server %s in %s starts %s.", host.Name, s.Name, other.File,
-		cmp.Or(s.Command, "no program"))
+	text := fmt.Sprintf("%s: the server %s in %s %s.", host.Name, s.Name, other.File, s.Summary())
 	switch {
 	case s.Works():
 		found = ok("%s It is the coordinator too.", text)
@@ -135,11 +128,11 @@ func unusable(f setup.File) Finding {
 
 // examineEntry examines the program that an entry starts.
 func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
-	if d := f.Configures.Diagnose(f.Scope, f.State); d.Health != setup.Works {
+	if d := f.Diagnosis; d.Health != setup.Works {
 		verdict, fix := Warning, d.Fix
 		if d.Health == setup.Broken {
 			verdict = Problem
-			if f.Scope == setup.Project {
+			if f.Scope == setup.Project && strings.HasPrefix(fix, "coordinator ") {
 				fix += " --workspace " + terminal.Word(fspath.FolderOf(x.Folder))
 			}
 		}
@@ -147,20 +140,18 @@ func examineEntry(ctx context.Context, f setup.File, x *examination) Finding {
 		found.masked = fmt.Sprintf("%s: the entry %s in %s is none that works.", f.Name, f.Entry, f.Path)
 		return found
 	}
-	program, version, untried := f.State.Program, "", ""
+	untried := ""
+	if f.Untried != "" {
+		untried = fmt.Sprintf(" It was not tried: its %s has a variable that only %s replaces.", f.Untried, f.Name)
+	}
+	if f.State.URL != "" {
+		found := ok("%s %s, as %s says.%s", f.Name, f.Diagnosis.Text, f.Path, untried)
+		found.masked = fmt.Sprintf("%s connects to a coordinator, as %s says.", f.Name, f.Path)
+		return found
+	}
+	program, version := f.State.Program, x.Version
 	if executable, err := os.Executable(); err != nil || !setup.SameFile(executable, program) {
 		version = versionOnPath(ctx, program)
-	} else {
-		version = x.Version
-		if word := variableOf(f.State); word != "" {
-			untried = fmt.Sprintf(" It was not tried: its %s has a variable that only %s replaces.", word, f.Name)
-		} else if reason := x.faultOf(ctx, f.State); reason != "" {
-			const format = "%s: the entry %s in %s does not work"
-			found := finding(Problem, "correct "+f.Path+" in an editor", format+": %s.", f.Name, f.Entry, f.Path,
-				reason)
-			found.masked = fmt.Sprintf(format+".", f.Name, f.Entry, f.Path) // the reason has parts of the entry
-			return found
-		}
 	}
 	switch {
 	case version != "" && !sameRelease(version, x.Version):
@@ -185,94 +176,4 @@ func versionOnPath(ctx context.Context, program string) string {
 	}
 	version, _ := programVersion(ctx, onPath) // empty with an error
 	return version
-}
-
-// variable matches the forms of variables that hosts replace in an entry.
-var variable = regexp.MustCompile(`\$\{|\$[A-Za-z_]|\{[a-z]+:|%[A-Za-z_]\w*%`)
-
-// variableOf is the first argument or variable of an entry that the host completes; empty:
-// there is none. In place of a variable's value, which may be secret, it has its name.
-func variableOf(s setup.State) string {
-	if i := slices.IndexFunc(s.Args, variable.MatchString); i >= 0 {
-		return s.Args[i]
-	}
-	if i := slices.IndexFunc(s.Env, variable.MatchString); i >= 0 {
-		name, _, _ := strings.Cut(s.Env[i], "=")
-		return name
-	}
-	return ""
-}
-
-// faultOf is why an entry of this program does not do what it should; empty: it does.
-func (x *examination) faultOf(ctx context.Context, s setup.State) string {
-	if fault := startFault(ctx, s, fspath.FolderOf(x.Folder)); fault != "" {
-		return fault
-	}
-	env := func(name string) string {
-		value := os.Getenv(name)
-		for _, variable := range s.Env {
-			if v, isSet := strings.CutPrefix(variable, name+"="); isSet {
-				value = v
-			}
-		}
-		return value
-	}
-	if browser := env(chrome.EnvBrowser); browser != os.Getenv(chrome.EnvBrowser) {
-		if _, err := chrome.Find(chrome.FindOptions{Executable: browser}); err != nil {
-			return fmt.Sprintf("its variable %s: %v", chrome.EnvBrowser, err)
-		}
-	}
-	if slices.Contains(s.Args, "--headed") {
-		if fault := displayFault(env); fault != "" {
-			return "it has --headed, and " + fault
-		}
-	}
-	return ""
-}
-
-// startTimeout bounds how long this program takes to respond to a host's first request.
-const startTimeout = 20 * time.Second
-
-// startFault starts this program as an entry does, and requests MCP's initialize. The
-// program finds no window of the user and keeps its state in a new folder, so that it disturbs
-// nobody.
-func startFault(ctx context.Context, s setup.State, folder string) string {
-	executable, err := os.Executable()
-	if err != nil {
-		return "" // the check of the program reports it
-	}
-	dir, err := os.MkdirTemp("", "browser-coordinator-doctor-")
-	if err != nil {
-		return fmt.Sprintf("it cannot be tried: %v", err)
-	}
-	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	var messages bytes.Buffer
-	args := slices.Concat([]string{"coordinator"}, s.Args,
-		[]string{"--output-dir", dir}, // not one that it would make
-		withoutWindow(dir))
-	cmd := &exec.Cmd{Path: executable, Args: args, Dir: dir, Stderr: &messages}
-	if fspath.Exists(folder) {
-		cmd.Dir = folder
-	}
-	shell := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "BROWSER_COORDINATOR_")
-	})
-	cmd.Env = slices.Concat(shell, s.Env, []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_STATE_HOME=" + dir})
-	host := mcp.NewClient(&mcp.Implementation{Name: "coordinator doctor", Version: "1"}, nil)
-	session, err := host.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
-	if err == nil {
-		session.Close() // it has responded
-		return ""
-	}
-	for line := range strings.Lines(messages.String()) {
-		if message, isError := strings.CutPrefix(line, "coordinator: "); isError {
-			return strings.TrimRight(message, ".\n")
-		}
-	}
-	if ctx.Err() != nil {
-		return fmt.Sprintf("it does not respond to MCP's initialize within %v", startTimeout)
-	}
-	return "it ended before it responded to MCP's initialize"
 }

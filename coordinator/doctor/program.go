@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/provider"
 	"browser-coordinator/coordinator/setup"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/internal/fspath"
@@ -64,7 +65,17 @@ func checkPath(ctx context.Context, x *examination) []Finding {
 }
 
 // checkConfig examines the user's config.toml, and those of the folder's project.
-func checkConfig(_ context.Context, x *examination) (found []Finding) {
+func checkConfig(ctx context.Context, x *examination) (found []Finding) {
+	variables := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return !slices.ContainsFunc([]string{provider.EnvGrid, provider.EnvAttach, provider.EnvHeaders, setup.EnvCaps},
+			func(name string) bool { return strings.HasPrefix(v, name+"=") })
+	})
+	if len(variables) > 0 {
+		if fault := setup.StartFault(ctx, []string{"mcp"}, variables, ""); fault != "" {
+			found = append(found, finding(Problem, "correct the variable, or unset it",
+				"Agents get no coordinator whose host is started with the variables of this shell: %s.", fault))
+		}
+	}
 	files := x.Config(fspath.FolderOf(x.Folder))
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		err := files[path]

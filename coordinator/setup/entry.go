@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"browser-coordinator/internal/fspath"
 )
 
 // Entry is what a host starts.
@@ -22,6 +24,11 @@ type Entry struct {
 // NewEntry is the entry that starts a command as an MCP server.
 func NewEntry(command string) Entry { return Entry{Command: command, Args: []string{"mcp"}} }
 
+// npxPackage is the npm package by which npx starts this version: a release sets it by -ldflags
+// once the name at the registry is ours. Empty: there is none, and whoever took the name would be
+// started.
+var npxPackage string
+
 // Self is the entry that starts this program: by its name if PATH finds it, so that the
 // entry is good for others too.
 func Self() (Entry, error) {
@@ -29,14 +36,52 @@ func Self() (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("the system does not report the path of this program: %w; name it with --command", err)
 	}
-	if strings.Contains(filepath.ToSlash(program), "/node_modules/") { // npx may remove it at any time
-		return Entry{Command: "npx", Args: []string{"-y", entryName, "mcp"}}, nil
-	}
 	name := strings.TrimSuffix(filepath.Base(program), ".exe")
-	if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) && SameFile(found, program) {
+	if found := onPath(name); found != "" && (SameFile(found, program) || launches(found, program)) {
 		return NewEntry(name), nil
 	}
+	if npxPackage != "" && strings.Contains(filepath.ToSlash(program), "/node_modules/") { // npx may remove it
+		return Entry{Command: "npx", Args: []string{"-y", npxPackage, "mcp"}}, nil
+	}
 	return NewEntry(program), nil
+}
+
+// onPath is the file of a program that a host finds by its name; empty: none. npm adds the folders
+// of a project's programs to PATH, for what it runs itself only.
+func onPath(name string) string {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if !filepath.IsAbs(dir) || strings.HasSuffix(filepath.ToSlash(filepath.Clean(dir)), "/node_modules/.bin") {
+			continue
+		}
+		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return found
+		}
+	}
+	return ""
+}
+
+// launches reports whether a file is the npm package's, which starts that program: as a link to its
+// start.js or, on Windows, a script beside the folder with the packages.
+func launches(file, program string) bool {
+	if file == "" {
+		return false
+	}
+	packages := []string{filepath.Join(filepath.Dir(file), "node_modules", entryName)}
+	if target, err := filepath.EvalSymlinks(file); err == nil && filepath.Base(target) == "start.js" {
+		packages = []string{filepath.Dir(target)}
+	}
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil || !fspath.Exists(filepath.Join(packages[0], "start.js")) {
+		return false
+	}
+	// Node searches the folder of the package, and those around it.
+	own := filepath.Dir(filepath.Dir(filepath.Dir(real))) // …/node_modules/SCOPE/SYSTEM/coordinator
+	for dir := packages[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if SameFile(own, filepath.Join(dir, "node_modules")) || filepath.Base(dir) == "node_modules" && SameFile(own, dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // SameFile reports whether two paths lead to one file.
@@ -109,10 +154,14 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 	change := c.change()
 	s, e := c.state, h.entryFor(e)
 	switch {
-	case s.Starts() && !c.folderOnly && (!e.Explicit || slices.Equal(s.Args, e.Args)):
+	case s.URL != "", s.Starts() && !c.folderOnly && (!e.Explicit || slices.Equal(s.Args, e.Args)):
 		return change, nil
 	case s.Starts() && c.folderOnly: // one for every folder is added beside it
 		s, c.servers = State{}, h.servers
+	}
+	if servers, _ := c.table(c.servers); s.Name == "" && servers[entryName] != nil {
+		return nil, unusable(s.File, "its entry %s connects to something else than this program: rename or remove it first",
+			entryName)
 	}
 	path := append(slices.Clone(c.servers), cmp.Or(s.Name, entryName))
 	change.entries = append(change.entries, path)
@@ -135,12 +184,17 @@ type edit struct {
 // changes are the edits that make an entry of a file start what e has: nothing else of it
 // changes. s is what the file has.
 func (h Host) changes(s State, e Entry) (all []edit) {
-	if s.Command == "" { // there is none, or an address
+	if s.Name == "" {
 		return []edit{{nil, h.members(e)}}
 	}
 	e = repaired(s, e)
+	for _, m := range h.fields {
+		if s.Command == "" && s.members[m.name] == nil {
+			all = append(all, edit{[]string{m.name}, m.value})
+		}
+	}
 	if h.list {
-		return []edit{{[]string{"command"}, append([]string{e.Command}, e.Args...)}}
+		return append(all, edit{[]string{"command"}, append([]string{e.Command}, e.Args...)})
 	}
 	if e.Command != s.Command {
 		all = append(all, edit{[]string{cmp.Or(h.command, "command")}, e.Command})

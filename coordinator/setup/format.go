@@ -3,7 +3,6 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -17,19 +16,12 @@ type format interface {
 	// remove removes what is at that path.
 	remove(text string, path []string) string
 	// hide replaces the strings, the numbers and the comments of a text, which may be secret.
-	// What is at the paths of the user's own entries stays.
+	// Of the coordinator's own entries, which are at those paths, it shows what paths.shown allows.
 	hide(text string, entries paths) string
 }
 
 // paths are those of entries.
 type paths [][]string
-
-// has reports whether a path is one of them, or below it.
-func (p paths) has(path []string) bool {
-	return slices.ContainsFunc(p, func(own []string) bool {
-		return len(own) <= len(path) && slices.Equal(own, path[:len(own)])
-	})
-}
 
 // member is a member of a table; its value is a string, a boolean or a list of strings, or
 // for a new table its members.

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,24 +23,44 @@ const entryName = "browser-coordinator"
 
 // State is what a file of a host has of the coordinator.
 type State struct {
-	File     string // empty: the host has no file of this scope
-	Exists   bool
-	Name     string // of the coordinator's entry; empty: it has none
-	Command  string // that the entry starts, with Args
-	Args     []string
-	Env      []string // of the entry, each NAME=VALUE
-	Disabled bool     // it is turned off in the file
+	File    string // empty: the host has no file of this scope
+	Exists  bool
+	Name    string // of the coordinator's entry; empty: it has none
+	Command string // that the entry starts, with Args
+	Args    []string
+	Env     []string // of the entry, each NAME=VALUE
+	// URL is what the host connects to in place of starting a program; empty: it starts one.
+	URL string
+	// Headers are those of the requests, as the file has them.
+	Headers  map[string]string
+	Disabled bool // it is turned off in the file
 	// Program is the file of Command; empty: it is not found, or cannot be executed. A
 	// command with a variable of the host, like ${workspaceFolder}, stands for itself.
 	Program string
 
-	parts []part
+	members map[string]any // of the entry
+	parts   []part
 }
 
 // Starts reports whether there is an entry whose program can be started. If that is the
-// coordinator, it must be its MCP server.
+// coordinator, it must be its MCP server. One that connects to a coordinator starts none.
 func (s State) Starts() bool {
-	return s.Program != "" && (!isOurs(s.Command, s.Args) || servesMCP(s.Command, s.Args))
+	return s.URL != "" || s.Program != "" && !s.isUnpublished() &&
+		(!isOurs(s.Command, s.Args) || servesMCP(s.Command, s.Args))
+}
+
+// Summary is what the entry does, as the predicate of a sentence: without its arguments.
+func (s State) Summary() string {
+	if s.URL != "" {
+		return "connects to " + maskAddresses(s.URL)
+	}
+	return "starts " + cmp.Or(s.Command, "no program")
+}
+
+// isUnpublished reports whether the entry starts the npm package, and none is published: whoever
+// takes its name at the registry would be started.
+func (s State) isUnpublished() bool {
+	return npxPackage == "" && isPackage(s.Command, s.Args) && published.MatchString(withoutYes(s.Args)[0])
 }
 
 // Works reports whether the entry starts the coordinator's MCP server, and nothing else.
@@ -190,7 +211,9 @@ func (c *configuration) findEntry(workspace string) error {
 
 // read reads an entry. doubtful are further files whose entries the host puts into this one.
 func (s *State) read(entry map[string]any, scope Scope, workspace string, doubtful []string) {
+	s.members = entry
 	s.Command, s.Args = readEntry(entry)
+	s.URL, s.Headers = readURL(entry)
 	for _, variables := range []any{entry["env"], entry["environment"], entry["envs"]} {
 		table, _ := variables.(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(table)) {
@@ -228,14 +251,16 @@ func (c *configuration) table(path []string) (map[string]any, error) {
 	return table, nil
 }
 
-// ownName is the name of the coordinator's entry among servers; empty: there is none.
+// ownName is the name of the coordinator's entry among servers; empty: there is none. One that
+// connects to something else is not the coordinator's.
 func ownName(servers map[string]any, scope Scope, workspace string) string {
-	if _, ok := servers[entryName]; ok {
+	if entry, ok := servers[entryName]; ok && !connectsElsewhere(entry) {
 		return entryName
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		entry, _ := servers[name].(map[string]any) // nil: none
-		if command, args := readEntry(entry); isCertainlyOurs(command, args, scope, workspace) {
+		command, args := readEntry(entry)
+		if url, _ := readURL(entry); isCertainlyOurs(command, args, scope, workspace) || isListener(url) {
 			return name
 		}
 	}

@@ -18,7 +18,7 @@ func home(t *testing.T, programs ...string) (workspace string) {
 	bin := filepath.Join(dir, "bin")
 	for name, value := range map[string]string{
 		"HOME": dir, "USERPROFILE": dir, "APPDATA": filepath.Join(dir, "appdata"),
-		"XDG_CONFIG_HOME": "", "PATH": bin,
+		"XDG_CONFIG_HOME": "", "XDG_STATE_HOME": filepath.Join(dir, "state"), "PATH": bin,
 	} {
 		t.Setenv(name, value)
 	}
@@ -29,6 +29,10 @@ func home(t *testing.T, programs ...string) (workspace string) {
 	}
 	for _, program := range programs {
 		write(t, filepath.Join(bin, program), "#!/bin/sh\n")
+		if program == "npx" {
+			npxPackage = entryName // as of a version that is published
+			t.Cleanup(func() { npxPackage = "" })
+		}
 		if err := os.Chmod(filepath.Join(bin, program), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -136,13 +136,14 @@ func (jsonFormat) hide(text string, entries paths) string {
 }
 
 func hideJSON(v *hujson.Value, path []string, entries paths) {
-	if entries.has(path) {
-		return
-	}
+	_, shown := entries.shown(path)
 	hideComments(&v.BeforeExtra, &v.AfterExtra)
 	switch value := v.Value.(type) {
 	case hujson.Literal:
-		if kind := value.Kind(); kind == '"' || kind == '0' {
+		switch kind := value.Kind(); {
+		case kind == '"' && shown:
+			v.Value = hujson.Literal(quote(maskWord(value.String())))
+		case kind == '"' || kind == '0' && !shown:
 			v.Value = hujson.Literal(quote(mask))
 		}
 	case *hujson.Array:

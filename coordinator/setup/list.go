@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"browser-coordinator/coordinator/terminal"
 )
@@ -20,6 +22,7 @@ type File struct {
 	Entry   string   `json:"entry"`   // its name; empty: there is none
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
+	URL     string   `json:"url"` // in place of a command: what the host connects to
 	Works   bool     `json:"works"`
 	Error   string   `json:"error"`
 
@@ -31,20 +34,22 @@ type Details struct {
 	Configures Host
 	State      State
 	Err        error
+	Diagnosis  Diagnosis
+	Untried    string // what only the host replaces, because of which the entry was not tried
 	// Again: it is the user's file too, as some are in the home folder.
 	Duplicate bool
 }
 
-// List describes each file of each host; at least one.
-func List(workspace string) (files []File) {
+// List describes each file of each host, at least one, and tries the entries.
+func List(ctx context.Context, workspace string) (files []File) {
 	for _, h := range hosts {
 		found, own := h.Installed(), h.ScopesIn(workspace)
 		for _, scope := range h.Scopes() {
 			s, err := h.Inspect(scope, workspace)
 			file := File{
 				Host: h.ID, Name: h.Name, Found: found, Scope: scope, Path: s.File, Exists: s.Exists,
-				Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: append([]string{}, s.Args...),
-				Works:   s.Works(),
+				Default: scope == h.Default, Entry: s.Name, Command: s.Command, Args: maskWords(s.Args),
+				URL:     maskAddresses(s.URL),
 				Details: Details{Configures: h, State: s, Err: err, Duplicate: !slices.Contains(own, scope)},
 			}
 			if err != nil {
@@ -57,6 +62,16 @@ func List(workspace string) (files []File) {
 				Details: Details{Configures: h}})
 		}
 	}
+	var running sync.WaitGroup
+	for i := range files {
+		if f := &files[i]; f.Entry != "" && f.Err == nil && !f.Duplicate {
+			running.Go(func() {
+				f.Diagnosis, f.Untried = f.Configures.Examine(ctx, f.Scope, f.State, workspace)
+				f.Works = f.Diagnosis.Health == Works
+			})
+		}
+	}
+	running.Wait()
 	return files
 }
 
@@ -78,13 +93,41 @@ type Diagnosis struct {
 	Text, Fix string
 }
 
+// Advice is the next step as a sentence.
+func (d Diagnosis) Advice() string {
+	if strings.HasPrefix(d.Fix, "coordinator ") {
+		return "Run `" + d.Fix + "`."
+	}
+	return strings.ToUpper(d.Fix[:1]) + d.Fix[1:] + "."
+}
+
+// Examine is Diagnose, and tries an entry that works by that.
+func (h Host) Examine(ctx context.Context, scope Scope, s State, folder string) (d Diagnosis, untried string) {
+	if d = h.Diagnose(scope, s); d.Health != Works {
+		return d, ""
+	}
+	fault, untried := s.Try(ctx, folder)
+	if fault != "" {
+		d = Diagnosis{Broken, "does not work: " + fault, "correct " + s.File + " in an editor"}
+	}
+	return d, untried
+}
+
 // Diagnose examines the entry in a file that has one.
 func (h Host) Diagnose(scope Scope, s State) Diagnosis {
 	second := "coordinator setup " + h.ID + " --" + string(scope)
 	switch {
-	case s.Command == "":
+	case s.URL != "" && !s.Disabled && !s.foreign():
+		return Diagnosis{Works, "connects to " + maskAddresses(s.URL), ""}
+	case s.URL != "" && !s.Disabled:
+		return Diagnosis{Doubtful, "connects to " + maskAddresses(s.URL) + ", and has what is not from the coordinator: " +
+			s.line(isForeign), "remove that from the entry"}
+	case s.Command == "" && s.URL == "":
 		return Diagnosis{Broken, "starts no program", second}
-	case s.Program == "":
+	case s.isUnpublished():
+		return Diagnosis{Broken, "starts the npm package " + entryName + ", which nobody has published: whoever takes " +
+			"its name is started", second}
+	case s.Program == "" && s.URL == "":
 		return Diagnosis{Broken, "starts " + quoteWord(s.Command) + ", and there is no such program", second}
 	case s.Disabled && !s.foreign():
 		return Diagnosis{Doubtful, "is turned off", "turn the server on in " + h.Name}
@@ -106,14 +149,14 @@ func Table(files []File, skills []Skill) (rows [][]string, rowColours, missing [
 	add("", "HOST", "NAME", "ENTRY", "FILE")
 	shown := map[string]bool{}
 	for i, f := range files {
-		switch d := f.Configures.Diagnose(f.Scope, f.State); {
+		switch d := f.Diagnosis; {
 		case f.Duplicate:
 		case f.Error != "":
 			add(terminal.Red, f.Host, f.Name, f.Error, f.Path)
 			shown[f.Host] = true
 		case f.Entry != "":
 			if d.Health == Broken {
-				d.Text += ": run `" + d.Fix + "`"
+				d.Text += ". " + d.Advice()
 			}
 			add(colours[d.Health], f.Host, f.Name, d.Text, f.Path)
 			shown[f.Host] = true
@@ -133,7 +176,7 @@ func Table(files []File, skills []Skill) (rows [][]string, rowColours, missing [
 	for _, s := range skills {
 		text := "skill: " + s.Text
 		if s.Health == Broken {
-			text += ": run `" + s.Fix + "`"
+			text += ". " + s.Advice()
 		}
 		add(colours[s.Health], s.Readers[0].ID, s.Names(), text, s.File)
 	}

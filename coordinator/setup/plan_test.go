@@ -181,9 +181,9 @@ func TestUpdate(t *testing.T) {
 		{"claude-code", User, ours,
 			`{"mcpServers": {"browser-coordinator": {"command": "coordinator", "args": ["serve"], "env": {}}}}`,
 			`{"mcpServers": {"browser-coordinator": {"command": "/opt/coordinator", "args": ["mcp"], "env": {}}}}`},
-		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"url": "x"}}}`,
-			"{\"mcpServers\": {\"browser-coordinator\": {\n  \"command\": \"/opt/coordinator\",\n  \"args\": " +
-				"[\"mcp\"]\n}}}"},
+		{"claude-code", User, ours, `{"mcpServers": {"browser-coordinator": {"env": {"A": "1"}, "timeout": 9}}}`,
+			`{"mcpServers": {"browser-coordinator": {"env": {"A": "1"}, "timeout": 9, "command": "/opt/coordinator", ` +
+				`"args": ["mcp"]}}}`},
 		{"zed", User, ours,
 			`{"context_servers": {"b": {"source": "custom", "command": "/gone/coordinator", "args": ["mcp"], "env": null}}}`,
 			`{"context_servers": {"b": {"source": "custom", "command": "/opt/coordinator", "args": ["mcp"], "env": null}}}`},
@@ -215,7 +215,7 @@ func TestUpdate(t *testing.T) {
 		}
 	}
 	change, err := addTo(t, "claude-code", Project, workspace, gone, ours)
-	if err != nil || !strings.Contains(change.Note, "The entry keeps what it has besides its command: A=1") {
+	if err != nil || !strings.Contains(change.Note, "The entry keeps what it has besides its command: A=…") {
 		t.Errorf("%+v, %v", change, err)
 	}
 }
@@ -248,11 +248,11 @@ func TestRemove(t *testing.T) {
 			"{\"mcpServers\": {\"a\": 1, \"b\": 2}}"},
 		{"cursor", "{\n\"mcpServers\": {\n\"browser-coordinator\": {\n},\n\"b\": 2 // two\n}}",
 			"{\n\"mcpServers\": {\n\"b\": 2 // two\n}}"},
-		{"cursor", "{\"mcpServers\": {\"browser-coordinator\": {\"url\": \"x\"}, /* b */ }}",
+		{"cursor", "{\"mcpServers\": {\"browser-coordinator\": {\"command\": \"x\"}, /* b */ }}",
 			"{\"mcpServers\": { /* b */ }}"},
 		{"claude-code", "{\"mcpServers\": {}}", "{\"mcpServers\": {}}"},
 		{"claude-code", "{\"mcpServers\": {\"a\": {\"command\": \"/old/browser-coordinator\"}, \"b\": 2, " +
-			"\"browser-coordinator\": {\"url\": \"x\"}}}", "{\"mcpServers\": { \"b\": 2}}"},
+			"\"browser-coordinator\": {\"command\": \"x\"}}}", "{\"mcpServers\": { \"b\": 2}}"},
 		{"codex", "[mcp_servers]\nx = { command = 'y' }\nbrowser-coordinator = { command = 'z' }\n[tui]\n",
 			"[mcp_servers]\nx = { command = 'y' }\n[tui]\n"},
 		{"codex", "[mcp_servers.browser-coordinator]\ncommand = 'z'\n\n[mcp_servers.browser-coordinator.env]\nA = " +
@@ -355,18 +355,19 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// TestSecretsOfNeighbours: what is shown of a change has no value but those of the
-// coordinator's own entries.
-func TestSecretsOfNeighbours(t *testing.T) {
+// TestSecrets: what is shown of a change has no value but those of the coordinator's own entries
+// that cannot be secret.
+func TestSecrets(t *testing.T) {
 	workspace := home(t)
 	for id, text := range map[string]string{
 		"vscode": "// s3cr3t\n{\n\t\"inputs\": [\"s3cr3t\", 53437, true], /* s3cr3t\n s3cr3t */\n\t\"servers\": " +
 			"{\n\t\t\"x\": {\"command\": \"s3cr3t\", \"env\": {\"KEY\": \"s3cr3t\"}}, // s3cr3t\n" +
-			"\t\t\"b\": {\"command\": \"/gone/coordinator\", \"args\": [\"mcp\"], \"env\": {\"KEY\": \"own\"}},\n\t},\n}\n",
+			"\t\t\"b\": {\"command\": \"/gone/coordinator\", \"args\": [\"mcp\"], \"env\": {\"KEY\": \"s3cr3t\", \"LANG\": \"C\"}, " +
+			"\"timeout\": 53437, \"headers\": {\"X\": \"s3cr3t\"}},\n\t},\n}\n",
 		"codex": "# s3cr3t\nkey = 's3cr3t' # s3cr3t\npin = 53437\n[mcp_servers.x] # s3cr3t\nargs = [\n  's3cr3t', # " +
 			"s3cr3t\n]\nheaders = { KEY = \"\"\"\ns3cr3t\"\"\" }\n" +
-			"[mcp_servers.b]\ncommand = '/gone/coordinator'\nargs = ['mcp']\n[mcp_servers.b.env]\nKEY = " +
-			"'own'\n[mcp_servers.x.env]\nKEY = 's3cr3t'\n",
+			"[mcp_servers.b]\ncommand = '/gone/coordinator'\nargs = ['mcp', '--grid', 'http://u:s3cr3t@grid']\n" +
+			"pin = 53437\n[mcp_servers.b.env]\nKEY = 's3cr3t'\n[mcp_servers.x.env]\nKEY = 's3cr3t'\n",
 	} {
 		change, err := addTo(t, id, User, workspace, text, ours)
 		if err != nil {
@@ -380,10 +381,10 @@ func TestSecretsOfNeighbours(t *testing.T) {
 			before, after := c.Redacted()
 			output := before + after + c.Diff()
 			if strings.Contains(output, "s3cr3t") || strings.Contains(output, "53437") ||
-				!strings.Contains(output, "own") || !strings.Contains(output, "gone/coordinator") {
+				!strings.Contains(output, "KEY") || !strings.Contains(output, "gone/coordinator") {
 				t.Errorf("%s: shown:\n%s", id, output)
 			}
-			if lines := strings.Count(c.Diff(), "\n+") + strings.Count(c.Diff(), "\n-"); lines > 6 {
+			if lines := strings.Count(c.Diff(), "\n+") + strings.Count(c.Diff(), "\n-"); lines > 7 {
 				t.Errorf("%s: the diff has %d changed lines:\n%s", id, lines, c.Diff())
 			}
 		}

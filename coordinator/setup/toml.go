@@ -116,9 +116,13 @@ func (tomlFormat) hide(text string, entries paths) string {
 	}
 	for _, e := range expressions(text) {
 		between(e.start)
-		switch {
-		case e.header || entries.has(e.path):
-			output.WriteString(text[from:e.value])
+		own, shown := entries.shown(e.path)
+		switch value := text[from:e.value]; {
+		case e.header || own && (strings.HasSuffix(value, "= true") || strings.HasSuffix(value, "= false")):
+			output.WriteString(value)
+		case shown:
+			comments := tomlComment.ReplaceAllString(text[e.key:e.value], "# "+mask)
+			output.WriteString(text[from:e.key] + maskText(comments))
 		default:
 			output.WriteString(text[from:e.key] + " = " + quote(mask))
 		}

@@ -69,8 +69,11 @@ func KnownFlag(name string) (known, value bool) {
 	return known, f.value
 }
 
+// EnvCaps is the variable of --caps.
+const EnvCaps = "BROWSER_COORDINATOR_CAPS"
+
 // harmlessVariables may be set by anyone.
-var harmlessVariables = []string{"BROWSER_COORDINATOR_CAPS", "LANG", "LC_ALL", "NO_COLOR", "TERM"}
+var harmlessVariables = []string{EnvCaps, "LANG", "LC_ALL", "NO_COLOR", "TERM"}
 
 // harmlessMembers of an entry, beside those that are examined, with their values; nil: any
 // boolean.
@@ -86,20 +89,21 @@ var harmlessMembers = map[string][]any{
 // tag of the registry.
 var published = regexp.MustCompile(`^` + entryName + `(@(latest|[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?))?$`)
 
-// part is a word of an entry, as a user reads it.
+// part is a word of an entry, as a user reads it: without secrets.
 type part struct {
 	text    string
 	foreign bool // it is not on the lists
 }
 
-// mask stands for what may be secret.
-const mask = "…"
-
 // examine finds the parts of an entry, in the order in which a shell would have them.
 // doubtful are further files whose entries the host puts into this one.
 func (s *State) examine(entry map[string]any, scope Scope, workspace string, doubtful []string) {
-	x := examiner{scope: scope, workspace: workspace}
-	x.command(s)
+	x := examiner{scope: scope, workspace: workspace, connects: s.URL != ""}
+	if x.connects {
+		x.add(s.URL, !isListenerURL(s.URL))
+	} else {
+		x.command(s)
+	}
 	args := s.Args
 	if x.npx {
 		args = x.packageOf(args)
@@ -117,10 +121,13 @@ type examiner struct {
 	workspace string
 	npx       bool // it starts the npm package
 	pnpx      bool // by pnpx
+	connects  bool // it starts nothing
 	parts     []part
 }
 
-func (x *examiner) add(text string, foreign bool) { x.parts = append(x.parts, part{text, foreign}) }
+func (x *examiner) add(text string, foreign bool) {
+	x.parts = append(x.parts, part{maskWord(text), foreign})
+}
 
 // command examines what is started.
 func (x *examiner) command(s *State) {
@@ -146,7 +153,7 @@ func (x *examiner) packageOf(args []string) []string {
 	if args = withoutYes(args); len(args) == 0 || !published.MatchString(args[0]) {
 		return args // which are examined as arguments, and no coordinator's
 	}
-	x.add(args[0], x.hasPackage())
+	x.add(args[0], npxPackage == "" || x.hasPackage())
 	return args[1:]
 }
 
@@ -214,6 +221,7 @@ func (x *examiner) members(entry map[string]any) {
 		value := entry[name]
 		switch inner, isTable := value.(map[string]any); {
 		case name == "command" && !isTable:
+		case x.connects && slices.Contains(connectionMembers, name):
 		case name == "args":
 			_, isList := value.([]any)
 			_, all := entry["command"].([]any)
@@ -232,7 +240,7 @@ func (x *examiner) environment(variables map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		harmless := slices.Contains(harmlessVariables, name) || x.scope == User &&
 			strings.HasPrefix(name, "BROWSER_COORDINATOR_")
-		x.add(fmt.Sprintf("%s=%v", name, variables[name]), !harmless)
+		x.add(maskVariable(name, fmt.Sprint(variables[name])), !harmless)
 	}
 }
 
@@ -247,7 +255,10 @@ func (x *examiner) member(name string, value any) {
 		return
 	}
 	text, _ := json.Marshal(value) // a parser's value has no errors
-	x.add(name+": "+string(text), true)
+	if !isBoolean && !slices.Contains(shownMembers, name) {
+		text = []byte(mask)
+	}
+	x.add(name+": "+maskText(string(text)), true)
 }
 
 func (x *examiner) isIn(file string) bool { return Contains(file, x.workspace) }
@@ -280,7 +291,7 @@ func contains(path, folder string) bool {
 
 func isOwnProgram(file string) bool {
 	executable, err := os.Executable()
-	return err == nil && SameFile(executable, file)
+	return err == nil && (SameFile(executable, file) || launches(file, executable))
 }
 
 // line is the entry for people.
@@ -296,7 +307,7 @@ func (s State) line(include func(part) bool) string {
 
 // quoteWord shows also what looks like another character, and where a word ends.
 func quoteWord(word string) string {
-	special := func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '`' }
+	special := func(c rune) bool { return c <= ' ' || c > '~' && c != []rune(mask)[0] || c == '"' || c == '`' }
 	if word != "" && !strings.ContainsFunc(word, special) {
 		return word
 	}

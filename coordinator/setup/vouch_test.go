@@ -102,7 +102,7 @@ func TestHostileEntries(t *testing.T) {
 		{"npx", []string{"browser-coordinator@github:evil/evil", "mcp"}, nil, nil,
 			"browser-coordinator@github:evil/evil"},
 		{"npx", []string{"browser-coordinator@https://evil.example/x.tgz"}, nil, nil,
-			"browser-coordinator@https://evil.example/x.tgz"},
+			"browser-coordinator@https://evil.example/…"},
 		{"npx", []string{"browser-coordinator@canary"}, nil, nil, "browser-coordinator@canary"},
 		{"npx", []string{"-y", "-p", "evil", "browser-coordinator", "mcp"}, nil, nil,
 			"-p evil browser-coordinator mcp"},
@@ -145,7 +145,7 @@ func TestHostileEntries(t *testing.T) {
 			"BROWSER_COORDINATOR_BROWSER=./evil.sh"},
 		{"coordinator", mcp, m{"BROWSER_COORDINATOR_ATTACH": "wss://evil.example"}, nil,
 			"BROWSER_COORDINATOR_ATTACH=wss://evil.example"},
-		{"coordinator", mcp, m{"LANG": "C", "lang": "C"}, nil, "lang=C"},
+		{"coordinator", mcp, m{"LANG": "C", "TZ": "C"}, nil, "TZ=…"},
 		{"coordinator", mcp, nil, m{"cwd": "./evil"}, `"cwd: \"./evil\""`},
 		{"coordinator", mcp, nil, m{"envFile": ".env"}, `"envFile: \".env\""`},
 		{"coordinator", mcp, nil, m{"trust": true}, `"trust: true"`},
@@ -169,7 +169,7 @@ func TestHostileEntries(t *testing.T) {
 				continue
 			}
 			d := h.Diagnose(Project, s)
-			rows, _, _ := Table(List(workspace), nil)
+			rows, _, _ := Table(List(t.Context(), workspace), nil)
 			row := slices.IndexFunc(rows, func(row []string) bool { return row[0] == id })
 			switch {
 			case row < 0 || s.Name != entryName:

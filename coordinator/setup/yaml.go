@@ -143,20 +143,26 @@ func (yamlFormat) hide(text string, entries paths) string {
 		if line := lines[e.first]; strings.Trim(line[:min(e.column, len(line))], " -") == "" {
 			keys[e.first] = true
 		}
-		for line := e.first; entries.has(e.path) && line < e.end; line++ {
+		own, isShown := entries.shown(e.path)
+		isShown = isShown || own && e.value.Tag == "!!bool"
+		for line := e.first; isShown && line < e.end; line++ {
 			shown[line] = true
 		}
 	}
 	for i, line := range lines {
 		content := strings.TrimSpace(line)
-		if content == "" || shown[i] {
-			continue
-		}
 		key, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
 		ending := line[len(strings.TrimRight(line, "\r\n")):]
 		switch {
+		case content == "":
 		case strings.HasPrefix(content, "#"):
 			lines[i] = indentOfLine(line) + "# " + mask + ending
+		case shown[i]:
+			visible, _, hasComment := strings.Cut(strings.TrimRight(line, "\r\n"), " #")
+			if lines[i] = maskText(visible); hasComment {
+				lines[i] += " # " + mask
+			}
+			lines[i] += ending
 		case keys[i] && strings.TrimSpace(value) == "":
 		case keys[i]:
 			lines[i] = key + ": " + mask + ending

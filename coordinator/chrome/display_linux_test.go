@@ -1,4 +1,4 @@
-package doctor
+package chrome
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func TestDisplayFault(t *testing.T) {
 		{"", "screen", "DISPLAY is screen, which is no display; it has the form :0"},
 	} {
 		env := map[string]string{"XDG_RUNTIME_DIR": dir, "WAYLAND_DISPLAY": c.wayland, "DISPLAY": c.x}
-		if got := displayFault(func(name string) string { return env[name] }); got != c.want {
+		if got := DisplayFault(func(name string) string { return env[name] }); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
