@@ -116,8 +116,11 @@ func (c *Conn) Err() error {
 
 // Close ends the connection, fails open calls with ErrClosed and waits for its
 // goroutines. The browser and its tabs stay.
-func (c *Conn) Close() error {
-	c.end(fmt.Errorf("%w: this program closed it", ErrClosed))
+func (c *Conn) Close() error { return c.CloseFor(errors.New("this program closed it")) }
+
+// CloseFor is Close for a reason, which Err and the errors of open calls wrap.
+func (c *Conn) CloseFor(reason error) error {
+	c.end(fmt.Errorf("%w: %w", ErrClosed, reason))
 	c.loops.Wait()
 	return nil
 }

@@ -21,7 +21,7 @@ var (
 	// did not answer within Options.CallTimeout.
 	ErrTimeout = errors.New("the browser did not answer in time")
 	// ErrOverflow reports that a subscription was ended because its owner did not
-	// read its events fast enough.
+	// read its events fast enough. What follows from them is no longer known.
 	ErrOverflow = errors.New("the event queue overflowed")
 )
 

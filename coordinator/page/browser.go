@@ -154,9 +154,10 @@ func (b *Browser) detach(s *cdp.Session) {
 
 // translate maps errors of the connection to errors of this package.
 func translate(err error) error {
-	for from, to := range map[error]error{
-		cdp.ErrClosed: ErrBrowserGone, cdp.ErrTargetCrashed: ErrCrashed, cdp.ErrSessionGone: ErrPageClosed,
-	} {
+	if errors.Is(err, cdp.ErrClosed) {
+		return fmt.Errorf("%w: %w", ended(err), err)
+	}
+	for from, to := range map[error]error{cdp.ErrTargetCrashed: ErrCrashed, cdp.ErrSessionGone: ErrPageClosed} {
 		if errors.Is(err, from) {
 			return fmt.Errorf("%w: %w", to, err)
 		}
@@ -293,11 +294,12 @@ func (b *Browser) eventLoop() {
 		}
 	}
 	// After an overflow, the state of the pages is wrong. The connection must end.
-	b.conn.Close()
+	b.conn.CloseFor(b.events.Err())
+	reason := ended(b.conn.Err())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, at := range b.sessions {
-		at.page.life.End(ErrBrowserGone)
+		at.page.life.End(reason)
 	}
 }
 

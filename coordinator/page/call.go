@@ -131,6 +131,9 @@ func (p *Page) explain(err error, operation string) error {
 	if errors.As(err, &paused) {
 		return &PausedError{p.locate(paused.Location)}
 	}
+	if disconnected, ok := errors.AsType[*DisconnectedError](err); ok {
+		return disconnected
+	}
 	for _, known := range []error{ErrBrowserGone, ErrCrashed, ErrPageClosed} {
 		if errors.Is(err, known) {
 			return known

@@ -14,9 +14,41 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
+
+// A program that does not read the browser's events in time loses the connection, not the browser, and its
+// errors say so.
+func TestMoreEventsThanAreRead(t *testing.T) {
+	t.Parallel()
+	b := pagetest.Connect(t)
+	p := pagetest.NewPage(t, b)
+	hangs := make(chan error, 1)
+	go func() {
+		_, _, err := p.Evaluate(t.Context(), "waits = true, new Promise(() => {})", "", page.Bounds{})
+		hangs <- err
+	}()
+	pagetest.WaitFor(t, p, page.WaitOptions{Expression: "window.waits"})
+	release := b.HoldEvents()
+	flood := map[string]any{"expression": "for (let i = 0; i < 17_000; i++) console.debug(i)"}
+	if err := p.Session().Call(t.Context(), "Runtime.evaluate", flood, nil); err != nil {
+		t.Error(err)
+	}
+	release()
+	<-b.Done()
+	_, _, after := p.Evaluate(t.Context(), "1", "", page.Bounds{})
+	for during, err := range map[string]error{"during": <-hangs, "after": after} {
+		if !errors.As(err, new(*page.DisconnectedError)) || !errors.Is(err, page.ErrBrowserGone) ||
+			!strings.Contains(err.Error(), "reported more than this program could read in time") {
+			t.Errorf("%s: %v", during, err)
+		}
+	}
+	if !errors.Is(after, page.ErrUnsent) {
+		t.Errorf("after: %v was sent", after)
+	}
+}
 
 // A call on a page whose connection was closed fails at once. The user may have been asked for
 // longer than the debug session lasted.

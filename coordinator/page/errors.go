@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/coder/websocket"
+
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/remote"
@@ -32,6 +35,31 @@ type unsentError struct{ error }
 func (e *unsentError) Unwrap() error { return e.error }
 
 func (e *unsentError) Is(target error) bool { return target == ErrUnsent }
+
+// DisconnectedError reports that the connection to a browser has ended, and not because the browser
+// has: that runs on, with its pages. It is ErrBrowserGone.
+type DisconnectedError struct{ Reason string }
+
+func (e *DisconnectedError) Error() string {
+	return "the connection to the browser has ended: " + e.Reason
+}
+
+// Is makes errors.Is(err, ErrBrowserGone) true.
+func (e *DisconnectedError) Is(target error) bool { return target == ErrBrowserGone }
+
+// ended is why a connection has ended, for the caller of an operation.
+func ended(err error) error {
+	if errors.Is(err, cdp.ErrOverflow) {
+		return &DisconnectedError{"its pages reported more than this program could read in time"}
+	}
+	if closed, ok := errors.AsType[websocket.CloseError](err); ok && closed.Reason != "" {
+		switch closed.Code {
+		case websocket.StatusPolicyViolation, websocket.StatusTryAgainLater, websocket.StatusMessageTooBig:
+			return &DisconnectedError{closed.Reason}
+		}
+	}
+	return ErrBrowserGone
+}
 
 // PausedError reports where script execution is paused; it is ErrPaused.
 type PausedError struct{ Location Paused }

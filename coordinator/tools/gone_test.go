@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -10,6 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/coder/websocket"
+
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/provider"
 	"browser-coordinator/internal/must"
@@ -101,6 +105,66 @@ func TestAttachedBrowserThatWasReplaced(t *testing.T) {
 	first.Close(t.Context())
 	agent.Refused("browser_click", args{"target": "button"}, "the browser of ", "in which you worked has ended")
 	agent.Must("browser_snapshot", nil)
+}
+
+// A connection that ends while the browser lives on is no end of the browser, nor of a debug session.
+func TestConnectionThatEndsAlone(t *testing.T) {
+	t.Parallel()
+	site, browser := toolstest.ServeHTML(t, "<title>Waits</title>"), toolstest.Browser(t)
+	toolstest.Sit(t, browser.URL()).Browse(site)
+	cut := make(chan struct{})
+	address := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		client, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer client.CloseNow()
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		real, err := cdp.Resolve(ctx, nil, browser.URL())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		upstream, _, err := websocket.Dial(ctx, real, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer upstream.CloseNow()
+		for _, side := range []*websocket.Conn{client, upstream} {
+			side.SetReadLimit(-1)
+		}
+		go relay(ctx, client, upstream)
+		go relay(ctx, upstream, client)
+		select {
+		case <-cut:
+			client.Close(websocket.StatusPolicyViolation, "this client reads too slowly")
+		case <-ctx.Done():
+		}
+	})
+	agent := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "ws"+strings.TrimPrefix(address, "http")+"/browser").Agent()
+	go func() {
+		toolstest.Sit(t, browser.URL()).Await("window.waits")
+		cut <- struct{}{}
+	}()
+	agent.Refused("browser_evaluate", args{"function": "() => { waits = true; return new Promise(() => {}) }"},
+		"the connection to the browser has ended: this client reads too slowly during the call: the browser runs on")
+	agent.Expect("browser_snapshot", nil, "URL: "+site)
+}
+
+// relay sends one side's messages to the other.
+func relay(ctx context.Context, from, to *websocket.Conn) {
+	for {
+		kind, message, err := from.Read(ctx)
+		if err == nil {
+			err = to.Write(ctx, kind, message)
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // Where the user has named a provider, an error is about that, not about windows.

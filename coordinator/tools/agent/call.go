@@ -360,6 +360,9 @@ func (a *Agent) explain(err error) error {
 		ended, next = "it has ended, with its pages, tabs and logins", "the next one, which the next call opens,"
 	}
 	a.mu.Unlock()
+	if errors.As(err, new(*page.DisconnectedError)) {
+		ended, next = "the browser runs on, with its tabs", "it"
+	}
 	if errors.Is(err, page.ErrUnsent) {
 		return fmt.Errorf("%w: %s; nothing was done. Call again to use %s", err, ended, next)
 	}
