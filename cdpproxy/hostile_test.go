@@ -356,6 +356,7 @@ func TestCommandsThatEndAPage(t *testing.T) {
 			"footerTemplate": `<style>@import "http://127.0.0.1:1/";</style>`}},
 		{"Page.captureScreenshot", map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 80, "height": 60,
 			"scale": 1000}}},
+		{"Emulation.setDisplayFeaturesOverride", map[string]any{"features": []any{}}},
 	} {
 		reply, ended := crashed(t, c, inspect(one.method, one.params))
 		if ended || !strings.Contains(refusal(reply), "it would end the browser or a page") {

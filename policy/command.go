@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -49,15 +50,16 @@ var large = map[string]bool{
 // do so that no rule sees, if the condition holds. Nil: always. A condition holds also for
 // parameters that cannot be read.
 var destructive = map[string]func(arguments) bool{
-	"Browser.close":           nil,
-	"Browser.crash":           nil,
-	"Browser.crashGpuProcess": nil,
-	"CSS.resolveValues":       hasOddPseudo,
-	"Page.captureScreenshot":  isHugePicture,
-	"Page.crash":              nil,
-	"Page.navigate":           hasDebugURL,
-	"Page.printToPDF":         hasSheetInTemplate,
-	"Target.createTarget":     hasDebugURL,
+	"Browser.close":                        nil,
+	"Browser.crash":                        nil,
+	"Browser.crashGpuProcess":              nil,
+	"CSS.resolveValues":                    hasOddPseudo,
+	"Emulation.setDisplayFeaturesOverride": hasNoFeatures,
+	"Page.captureScreenshot":               isHugePicture,
+	"Page.crash":                           nil,
+	"Page.navigate":                        hasDebugURL,
+	"Page.printToPDF":                      hasSheetInTemplate,
+	"Target.createTarget":                  hasDebugURL,
 	// What a page sends over it passes no rule.
 	"Target.exposeDevToolsProtocol": nil,
 }
@@ -103,6 +105,12 @@ func holds(condition func(arguments) bool, params []byte) bool {
 func hasOddPseudo(args arguments) bool {
 	kind, _ := args.text("pseudoType")
 	return kind == "interest-hint" || kind == "overscroll-area-parent"
+}
+
+// hasNoFeatures: Chromium reads the first feature of the list, and ends if it has none.
+func hasNoFeatures(args arguments) bool {
+	var features []json.RawMessage
+	return json.Unmarshal(args["features"], &features) != nil || len(features) == 0
 }
 
 // hasSheetInTemplate: the process of the page ends when a header or footer waits for a

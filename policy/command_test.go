@@ -185,6 +185,16 @@ func TestViewListIsStrict(t *testing.T) {
 			parseView(list)
 		}()
 	}
+	for _, list := range []string{"enable", "Page: enable enable", "Page: enable\nPage: enable"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q is taken", list)
+				}
+			}()
+			parseMethods(list)
+		}()
+	}
 }
 
 // FuzzCommand: no parameters cause a panic, or two different results, and no command that

@@ -1,54 +1,74 @@
 package policy
 
 import (
+	_ "embed"
 	"encoding/json"
 	"net/url"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // In the user's own browser a client reaches the tabs that clients opened, and those that the
 // user handed over. What is not listed here is denied: it could reach the rest.
 
-// pageDomains are the domains of which a page's session may use every method: they reach only
-// that page. Tracing is none of them, since its events name the addresses of other tabs, nor is
-// HeapProfiler: a heap has the other tabs of its process.
-var pageDomains = map[string]bool{
-	"Accessibility": true, "Animation": true, "Audits": true, "CSS": true, "Console": true, "DOM": true,
-	"DOMDebugger": true, "DOMSnapshot": true, "DOMStorage": true, "Debugger": true, "Emulation": true,
-	"EventBreakpoints": true, "Fetch": true, "IO": true, "Input": true, "Inspector": true,
-	"LayerTree": true, "Log": true, "Media": true, "Network": true, "Overlay": true, "Page": true, "Performance": true,
-	"PerformanceTimeline": true, "Profiler": true, "Runtime": true, "Schema": true, "WebAudio": true,
+//go:embed ownpage.txt
+var ownPageList string
+
+// ownPage are the methods that reach no more than the page of their session.
+var ownPage = sync.OnceValue(func() map[string]bool { return parseMethods(ownPageList) })
+
+// parseMethods panics on a line that it does not understand: the list is in the binary.
+func parseMethods(list string) map[string]bool {
+	all := map[string]bool{}
+	domain := ""
+	for line := range strings.Lines(list) {
+		words, _, _ := strings.Cut(line, "#")
+		if named, names, ok := strings.Cut(words, ":"); ok {
+			domain, words = named, names
+		}
+		for _, name := range strings.Fields(words) {
+			method := domain + "." + name
+			if domain == "" || all[method] {
+				panic("ownpage.txt: want a method of a domain that is not there yet: " + line)
+			}
+			all[method] = true
+		}
+	}
+	return all
+}
+
+// ofProcess are the domains, and methods of others, that show or change all tabs of a process.
+var ofProcess = map[string]bool{
+	"HeapProfiler": true, "Memory": true, "Performance": true, "Profiler": true, "Tracing": true,
+	"DOM.getDetachedDomNodes": true, "Emulation.setCPUThrottlingRate": true, "Emulation.setLocaleOverride": true,
+	"Emulation.setTimezoneOverride": true, "Emulation.setVirtualTimePolicy": true, "Runtime.getHeapUsage": true,
+	"Runtime.getIsolateId": true, "Runtime.setMaxCallStackSizeToCapture": true,
 }
 
 // condition decides about the parameters of a method by the hosts of the tabs in reach.
 type condition func(args arguments, hosts []string) bool
 
-// pageMethods are those that are not as their domain. Nil: denied.
+// pageMethods are those that reach no more than the page if the condition holds.
 var pageMethods = map[string]condition{
 	"Browser.getVersion":             allowAll,
 	"Browser.getWindowForTarget":     withoutTarget,
 	"CacheStorage.requestCacheNames": ofHost,
 	"Fetch.continueRequest":          keepsToPages,
-	"DOM.setFileInputFiles":          nil, // the page, and so the client, could read any file
 	"Input.dispatchDragEvent":        withoutFiles,
+	"Input.dispatchKeyEvent":         withoutClipboardKeys,
+	"Input.dispatchMouseEvent":       withoutSelectionPaste,
 	"IndexedDB.clearObjectStore":     ofHost, "IndexedDB.deleteDatabase": ofHost, "IndexedDB.requestData": ofHost,
 	"IndexedDB.requestDatabase": ofHost, "IndexedDB.requestDatabaseNames": ofHost,
-	"Network.clearBrowserCache": nil, "Network.clearBrowserCookies": nil, "Network.getAllCookies": nil,
 	"Network.deleteCookies": cookieOfHost, "Network.setCookie": cookieOfHost, "Network.setCookies": cookiesOfHosts,
-	"Network.getCookies": urlsOfHosts, "Network.setCookieControls": nil,
-	"Network.loadNetworkResource":      nil,                                           // follows a redirect to any site
-	"Network.deleteDeviceBoundSession": nil, "Network.enableDeviceBoundSessions": nil, // of all sites
+	"Network.getCookies":            urlsOfHosts,
 	"Page.navigate":                 opensPage,
-	"Page.addCompilationCache":      nil,
 	"Page.captureScreenshot":        ofSurface,
 	"Page.deleteCookie":             urlOfHost,
-	"Page.setDownloadBehavior":      nil,
-	"Page.setRPHRegistrationMode":   nil, // would answer a question of the browser
-	"Page.setSPCTransactionMode":    nil, // would confirm payments
 	"Security.disable":              allowAll,
 	"Security.enable":               allowAll,
-	"Storage.clearCookies":          nil,
 	"Storage.clearDataForOrigin":    ofHost,
 	"Storage.getCookies":            allowAll, // the result is filtered
 	"Storage.getStorageKey":         allowAll,
@@ -75,15 +95,15 @@ func DecidePersonal(hosts []string, method string, params []byte) Decision {
 	if d := decideFull(method, params); d.Outcome != Allow {
 		return d
 	}
-	domain, name, _ := strings.Cut(method, ".")
-	allows, listed := pageMethods[method]
+	_, name, _ := strings.Cut(method, ".")
+	allows, conditional := pageMethods[method]
 	switch {
-	case withoutEffectThere[method], !listed && !pageDomains[domain] && (name == "enable" || name == "disable"):
-		return denyPersonal(method).withOutcome(Ignore)
-	case listed && allows == nil, !listed && !pageDomains[domain]:
-		return denyPersonal(method)
-	case !listed:
+	case ownPage()[method]:
 		return Decision{Outcome: Allow}
+	case withoutEffectThere[method], !conditional && (name == "enable" || name == "disable"):
+		return denyPersonal(method).withOutcome(Ignore)
+	case !conditional:
+		return denyPersonal(method)
 	}
 	args := arguments{}
 	if len(params) > 0 && string(params) != "null" {
@@ -99,9 +119,17 @@ func DecidePersonal(hosts []string, method string, params []byte) Decision {
 var givesFiles = map[string]bool{"DOM.setFileInputFiles": true, "Input.dispatchDragEvent": true}
 
 func denyPersonal(method string) Decision {
-	if givesFiles[method] {
+	domain, _, _ := strings.Cut(method, ".")
+	switch {
+	case givesFiles[method]:
 		return deny(method, "this is the user's own browser, where clients give no files to a page. Ask the user to "+
 			"choose the file in the tab.")
+	case usesClipboard[method]:
+		return deny(method, "this is the user's own browser, where clients do not use the user's clipboard. Type the "+
+			"text instead.")
+	case ofProcess[domain], ofProcess[method]:
+		return deny(method, "this is the user's own browser, where the user's tabs may share the page's process: it "+
+			"would show or change them too. A private browser can do it.")
 	}
 	return deny(method, "this is the user's own browser. Clients reach only the tabs that they opened or that the "+
 		"user handed over, and the cookies and storage of the sites in them.")
@@ -115,6 +143,85 @@ func withoutTarget(args arguments, _ []string) bool { return args["targetId"] ==
 func withoutFiles(args arguments, _ []string) bool {
 	data := read(args["data"])
 	return data != nil && data["files"] == nil
+}
+
+// usesClipboard are the methods that could reach the user's clipboard.
+var usesClipboard = map[string]bool{"Input.dispatchKeyEvent": true, "Input.dispatchMouseEvent": true}
+
+// The bits of a key event's modifiers.
+const (
+	ctrlKey  = 2
+	metaKey  = 4
+	shiftKey = 8
+)
+
+// shortcuts are the keys that copy, cut or paste with Ctrl or Meta, and shifted those that do
+// with Shift: by each parameter that could name one, in lower case.
+var (
+	shortcuts = []string{"86", "67", "88", "45", "keyv", "keyc", "keyx", "insert", "numpad0", "v", "c", "x"}
+	shifted   = []string{"45", "46", "insert", "delete", "numpad0", "numpaddecimal"}
+	dedicated = []string{"copy", "cut", "paste"} // keys
+)
+
+// harmlessCommands begin the names of the editing commands that do not reach the clipboard.
+var harmlessCommands = []string{
+	"move", "page", "scroll", "select", "unselect", "delete", "insert", "center", "undo", "redo", "transpose", "cancel",
+	"complete", "capitalize", "lowercase", "uppercase",
+}
+
+// withoutClipboardKeys: no key, and no editing command of a key, copies, cuts or pastes.
+func withoutClipboardKeys(args arguments, _ []string) bool {
+	if args.is("type", `"keyUp"`) {
+		return args["commands"] == nil
+	}
+	var commands []string
+	if args["commands"] != nil && json.Unmarshal(args["commands"], &commands) != nil {
+		return false
+	}
+	for _, command := range commands {
+		if !slices.ContainsFunc(harmlessCommands, func(begin string) bool {
+			return strings.HasPrefix(strings.ToLower(command), begin)
+		}) {
+			return false
+		}
+	}
+	modifiers := 0
+	if args["modifiers"] != nil && json.Unmarshal(args["modifiers"], &modifiers) != nil {
+		return false
+	}
+	refused := slices.Clone(dedicated)
+	if modifiers&(ctrlKey|metaKey) != 0 {
+		refused = append(refused, shortcuts...)
+	}
+	if modifiers&shiftKey != 0 {
+		refused = append(refused, shifted...)
+	}
+	for _, name := range []string{"key", "code", "windowsVirtualKeyCode"} {
+		value := string(args[name])
+		if text, isText := args.text(name); isText {
+			value = text
+		} else if args[name] != nil {
+			var number int
+			if json.Unmarshal(args[name], &number) != nil {
+				return false
+			}
+			value = strconv.Itoa(number)
+		}
+		if slices.Contains(refused, strings.ToLower(value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutSelectionPaste: the middle button pastes what the user has selected, where the system
+// has a clipboard for that.
+func withoutSelectionPaste(args arguments, _ []string) bool {
+	return runtime.GOOS == "windows" || runtime.GOOS == "darwin" || args["button"] == nil ||
+		slices.ContainsFunc([]string{"none", "left", "right", "back", "forward"}, func(name string) bool {
+			text, ok := args.text("button")
+			return ok && text == name
+		})
 }
 
 // ofSurface: a picture of the window could show another tab in it.

@@ -30,6 +30,7 @@ type user struct {
 	part            *partial.Browser
 	url             string // for clients
 	site            string
+	chrome          string // the address of its debugging port
 }
 
 func start(t *testing.T) *user {
@@ -62,7 +63,8 @@ func startBehind(t *testing.T, between func(browser.Browser) browser.Browser, fl
 	t.Cleanup(part.Close)
 	served := must.Get(private.Serve(part, log))(t)
 	t.Cleanup(served.Close)
-	return &user{cdptest.Dial(t, chrome.URL()), part, served.URL(), site.URL}
+	base, _, _ := strings.Cut(chrome.URL(), "/devtools/")
+	return &user{cdptest.Dial(t, chrome.URL()), part, served.URL(), site.URL, base}
 }
 
 // all is a page with frames and workers of each kind.
