@@ -467,6 +467,28 @@ func TestSetupTriesEntries(t *testing.T) {
 	}
 }
 
+// TestSetupsNextStep: the output says what to do after what was done.
+func TestSetupsNextStep(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"cursor", "--yes", "--json"}, "Turn the server on"},
+		{[]string{"cursor", "--yes", "--remove", "--json"}, `"next": "End sessions of Cursor that run`},
+		{[]string{"cursor", "--yes", "--remove", "--json"}, "has no entry of the coordinator"},
+		{[]string{"cursor", "--yes", "--remove"}, "has no entry of the coordinator"},
+		{[]string{"jetbrains", "--user"}, `"browser-coordinator": {`},
+		{[]string{"jetbrains", "--project", "--yes"}, `"browser-coordinator": {`},
+	} {
+		if out, err := p.command(append([]string{"setup"}, c.args...)...).CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v\n%s", c.args, err, out)
+		}
+	}
+}
+
 // TestDoctorWraps: in a narrow terminal each line fits, but for words that are longer.
 func TestDoctorWraps(t *testing.T) {
 	t.Parallel()

@@ -256,7 +256,12 @@ func (f *setupFlags) scopeOr(scope setup.Scope) setup.Scope {
 
 // next is what the user does then.
 func (f *setupFlags) next(h setup.Host, scope setup.Scope) string {
-	if f.skill {
+	switch {
+	case f.remove && f.skill:
+		return "A session of " + h.Name + " that runs still has the skill."
+	case f.remove:
+		return "End sessions of " + h.Name + " that run: they still have the server."
+	case f.skill:
 		return h.SkillNext()
 	}
 	return h.Next(scope)
@@ -280,7 +285,7 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 	if f.skill && len(f.args) > 0 {
 		return wrongUse("setup: a skill has no arguments: omit what follows --")
 	}
-	if f.print || h.Default == "" && !f.project && !f.user && !f.remove && !f.skill {
+	if f.print || h.Default == "" && !f.remove && !f.skill {
 		return p.printEntry(h, entry, folder, f)
 	}
 	if f.command != "" { // one to paste may be for another machine
@@ -310,7 +315,7 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 				return err
 			}
 		}
-		return terminal.JSON(p.out, describe(change, f))
+		return terminal.JSON(p.out, describe(ctx, change, folder, f))
 	}
 	if !change.Changed() {
 		p.notice("%s\n", f.unchanged(ctx, change, folder))
@@ -336,14 +341,11 @@ func (p *program) setUp(ctx context.Context, h setup.Host, entry setup.Entry, fo
 	if err := change.Write(); err != nil {
 		return err
 	}
-	if f.skill && f.remove {
-		p.notice("%s is removed.\n", change.File)
-		return nil
+	done := "written"
+	if change.Removes {
+		done = "removed"
 	}
-	p.notice("%s is written.\n", change.File)
-	if !f.remove {
-		p.notice("%s\n", f.next(h, scope))
-	}
+	p.notice("%s is %s.\n%s\n", change.File, done, f.next(h, scope))
 	return nil
 }
 
@@ -426,12 +428,16 @@ func readAnswer(in io.Reader, answer chan<- string) {
 	answer <- line
 }
 
-func describe(change *setup.Change, f *setupFlags) changeJSON {
+func describe(ctx context.Context, change *setup.Change, folder string, f *setupFlags) changeJSON {
 	before, after := change.Redacted()
+	next := f.next(change.Host, change.Scope)
+	if !change.Changed() {
+		next = f.unchanged(ctx, change, folder)
+	}
 	out := changeJSON{
 		Host: change.Host.ID, Name: change.Host.Name, File: change.File, Scope: string(change.Scope),
 		After: after, Changed: change.Changed(), Written: f.yes && change.Changed(),
-		Next: f.next(change.Host, change.Scope), Note: change.Note, Revision: change.Revision(),
+		Next: next, Note: change.Note, Revision: change.Revision(),
 	}
 	if change.Exists {
 		out.Before = &before

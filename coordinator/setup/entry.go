@@ -172,7 +172,11 @@ func (h Host) Add(scope Scope, workspace string, e Entry) (*Change, error) {
 		text = h.format.set(text, at, m.value)
 	}
 	change.Note = strings.Join(h.notes(c, s, e), " ")
-	return change, c.finish(change, text)
+	if err := c.finish(change, text); err != nil {
+		return nil, err
+	}
+	c.undoable(change)
+	return change, nil
 }
 
 // edit is a value to put at a path below an entry.
@@ -236,7 +240,7 @@ func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
 		return nil, err
 	}
 	change := c.change()
-	for c.state.Name != "" {
+	for has := c.state.Name != ""; c.state.Name != ""; {
 		servers, err := c.table(c.servers)
 		if err != nil {
 			return nil, err
@@ -251,6 +255,9 @@ func (h Host) Remove(scope Scope, workspace string) (*Change, error) {
 		c.servers, c.state.Name = h.servers, ""
 		if err := c.findEntry(workspace); err != nil {
 			return nil, unusable(c.state.File, "%w", err)
+		}
+		if c.state.Name == "" && has {
+			c.restore(change)
 		}
 	}
 	return change, nil

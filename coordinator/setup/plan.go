@@ -2,8 +2,6 @@ package setup
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -26,8 +24,13 @@ type Change struct {
 	// State is the coordinator's entry before.
 	State State
 
+	// Removes: the file is removed, with those of folders that are empty then.
+	Removes bool
+	folders []string
+
 	entries paths // of the coordinator's entries, before and after
-	// ofSkill: it has the skill alone, which is no secret. Without a text it is removed.
+	undo    *undo // of the entry that it adds or changes; nil: none, or not known
+	// ofSkill: it has the skill alone, which is no secret.
 	ofSkill bool
 }
 
@@ -66,7 +69,7 @@ func isLink(path string) bool {
 }
 
 // Changed reports whether there is anything to write.
-func (c *Change) Changed() bool { return c.Before != c.After }
+func (c *Change) Changed() bool { return c.Before != c.After || c.Removes && c.Exists }
 
 // Redacted are the contents before and after, without the values of what is not the
 // coordinator's: other servers have tokens in their environments.
@@ -98,8 +101,7 @@ func (c *Change) Revision() string {
 	if !c.Exists {
 		return "absent"
 	}
-	sum := sha256.Sum256([]byte(c.Before))
-	return hex.EncodeToString(sum[:])
+	return sum(c.Before)
 }
 
 // ErrChanged: a file is not as it was read.
@@ -138,10 +140,18 @@ func (c *Change) Write() (err error) {
 		}
 	}
 	dir := filepath.Dir(target)
+	made := missingFolders(dir)
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	if c.ofSkill && c.After == "" {
+	if !c.ofSkill {
+		defer func() {
+			if err == nil {
+				c.remember(made)
+			}
+		}()
+	}
+	if c.Removes {
 		return c.removeFile()
 	}
 	temporary := filepath.Join(dir, "."+filepath.Base(target)+"."+rand.Text()[:8])
@@ -169,7 +179,7 @@ func (c *Change) isAsRead() error {
 	return err
 }
 
-// removeFile removes the file, and its folder if that has nothing else.
+// removeFile removes the file, and the folders that are empty then.
 func (c *Change) removeFile() error {
 	if err := c.isAsRead(); err != nil {
 		return err
@@ -177,9 +187,13 @@ func (c *Change) removeFile() error {
 	if err := os.Remove(c.File); err != nil {
 		return err
 	}
-	dir := filepath.Dir(c.File)
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 0 && !isLink(dir) {
-		return os.Remove(dir)
+	for _, dir := range c.folders {
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 || isLink(dir) {
+			return nil // it has something else
+		}
+		if err := os.Remove(dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -77,6 +77,7 @@ func (h Host) RemoveSkill(scope Scope, workspace string) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	change.Removes, change.folders = true, []string{filepath.Dir(change.File)}
 	change.Note = h.alsoReadBy(change.File, scope, workspace)
 	return change, nil
 }

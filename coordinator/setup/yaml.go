@@ -130,7 +130,7 @@ func (yamlFormat) remove(text string, path []string) string {
 		return text
 	}
 	lines := slices.Delete(strings.SplitAfter(text, "\n"), e.first, e.end)
-	if table, _ := yamlAt(text, path[:len(path)-1]); len(table.value.Content) == 2 { // it was the only one
+	if table, inTable := yamlAt(text, path[:len(path)-1]); inTable && len(table.value.Content) == 2 { // it was the only one
 		lines[table.first] = path[len(path)-2] + ": {}" + lineEnd(text)
 	}
 	return strings.Join(lines, "")
