@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/cdpproxy/capture"
 	"browser-coordinator/cdpproxy/discovery"
 	"browser-coordinator/internal/queue"
 )
@@ -248,4 +249,41 @@ func FuzzMessageNoise(f *testing.F) {
 			t.Errorf("in pieces of %d: %q %v, whole: %q %v", int(chunk)+1, pieces, err, whole, wholeErr)
 		}
 	})
+}
+
+// FuzzMessageEnds: of a stream in chunks of any size each message is reported once, with its
+// beginning and its end.
+func FuzzMessageEnds(f *testing.F) {
+	f.Add([]byte{0, 1, 200, 255}, uint16(1), true)
+	f.Add([]byte{255, 0, 130}, uint16(7), false)
+	f.Fuzz(func(t *testing.T, sizes []byte, chunk uint16, split bool) {
+		if len(sizes) > 50 {
+			return
+		}
+		var stream []byte
+		var want, got []string
+		for n, size := range sizes {
+			text := bytes.Repeat([]byte{'a' + byte(n%26)}, int(size)*3)
+			copy(text, fmt.Sprint(n))
+			if half := len(text) / 2; split {
+				stream = append(stream, serverFrame(opText, text[:half])...)
+				stream = append(stream, serverFrame(0x80|opPing, []byte("ping"))...)
+				stream = append(stream, serverFrame(0x80|opContinuation, text[half:])...)
+			} else {
+				stream = append(stream, serverFrame(0x80|opText, text)...)
+			}
+			want = append(want, ends(text, text))
+		}
+		m := messageEnds{each: func(beginning, end []byte) { got = append(got, ends(beginning, end)) }}
+		for piece := range slices.Chunk(stream, int(chunk)+1) {
+			m.feed(piece)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %.300q, want %.300q", got, want)
+		}
+	})
+}
+
+func ends(beginning, end []byte) string {
+	return string(beginning[:min(len(beginning), capture.Beginning)]) + "…" + string(end[max(0, len(end)-capture.End):])
 }

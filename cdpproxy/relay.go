@@ -6,10 +6,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/cdpproxy/capture"
+	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/internal/queue"
 	"browser-coordinator/policy"
 )
@@ -47,12 +50,13 @@ type relay struct {
 	cancel     context.CancelFunc
 	socket     *net.TCPConn
 	downstream downstream
-	noClose    bool          // the client cannot read close frames
-	reader     messageReader // of the client's stream
-	clientLeft chan struct{} // closed when the client has closed its side
-	conn       browser.Conn
-	dialed     *dialed   // conn, if the browser was dialed; else nil
-	tapped     tapReader // of its stream
+	noClose    bool            // the client cannot read close frames
+	reader     messageReader   // of the client's stream
+	clientLeft chan struct{}   // closed when the client has closed its side
+	captures   *capture.Client // the connection to the browser
+	dialed     *dialed         // the same, if the browser was dialed; else nil
+	tapped     tapReader       // of its stream
+	observed   messageEnds     // of its stream
 
 	mu       sync.Mutex // guards the fields that follow until ctx ends
 	reason   ending     // the first reason to end
@@ -78,13 +82,17 @@ func newRelay(
 	}
 	r.reader = messageReader{memory: memory, onMessage: r.judge, onControl: r.control}
 	r.tapped = tapReader{taps: &p.taps, client: requester, memory: memory}
+	r.captures = capture.New(pageOf(requester.Path), !dial.IsOwn(request.Header), r.respond, p.opts.Logger)
+	r.observed = messageEnds{each: r.captures.Receive}
+	var conn browser.Conn
 	if inProcess {
-		r.conn, err = openInProcess(ctx, r)
+		conn, err = openInProcess(ctx, r)
 	} else if r.dialed, err = p.dial(ctx, requester, request); err == nil {
-		r.conn = r.dialed
+		conn = r.dialed
 	}
+	r.captures.Connect(conn)
 	if err == nil && !p.add(r) {
-		r.conn.Close()
+		r.captures.Close()
 		err = errChanged
 	}
 	if err != nil {
@@ -94,9 +102,17 @@ func newRelay(
 	return r, nil
 }
 
+// pageOf is the id of the page that the path of a client names; empty: it names the browser.
+func pageOf(path string) string {
+	if forBrowser(path) {
+		return ""
+	}
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
 // abandon ends a registered relay that does not start.
 func (r *relay) abandon() {
-	r.conn.Close()
+	r.captures.Close()
 	r.downstream.drop()
 	r.proxy.remove(r)
 }
@@ -174,7 +190,10 @@ func (r *relay) run() {
 		frame = closeFrame(r.reason.code, r.reason.reason)
 	}
 	r.downstream.close(frame, r.deadline)
-	r.conn.Close()
+	if r.captures.Leave(); r.dialed != nil {
+		r.awaitCaptures()
+	}
+	r.captures.Close()
 	r.downstream.finish()
 	// A close with unread bytes would reset the connection, and could destroy the close
 	// frame on its way: the client closes its side first.
@@ -274,7 +293,7 @@ func (r *relay) judge(text []byte) error {
 			r.end(end)
 			return errEnded
 		}
-		if r.conn.Send(m) {
+		if r.captures.Send(m) {
 			r.proxy.opts.Rule.Observe(r.client, &m)
 		}
 	case policy.Ignore:
@@ -307,6 +326,7 @@ func (r *relay) Name() string { return r.client.Name }
 
 // Send implements [browser.Client].
 func (r *relay) Send(message []byte) {
+	r.captures.Receive(message, message)
 	if r.ended() {
 		return // nothing follows a message that was dropped, and the close frame is next
 	}
@@ -317,6 +337,7 @@ func (r *relay) Send(message []byte) {
 // End implements [browser.Client].
 func (r *relay) End(code uint16, reason string) {
 	if code == 0 {
+		r.captures.Lost()
 		r.upstreamLost()
 	} else {
 		r.end(ending{code, reason})
@@ -360,9 +381,25 @@ func (r *relay) relayBytes() {
 	})
 }
 
+// awaitCaptures reads the responses to the captures of a client that has left.
+func (r *relay) awaitCaptures() {
+	if !r.captures.Running() {
+		return
+	}
+	r.dialed.conn.SetReadDeadline(time.Now().Add(capture.LeaveTimeout))
+	receive(r.dialed.conn, func(data []byte, _ bool, err error) bool {
+		r.observed.feed(data)
+		if err != nil {
+			r.captures.Lost()
+		}
+		return r.captures.Running()
+	})
+}
+
 // toClient forwards bytes of the browser; after the relay's end only those that complete
 // a frame.
 func (r *relay) toClient(data []byte, drained bool) {
+	r.observed.feed(data)
 	if r.noClose {
 		if n := r.downstream.frames.beforeClose(data); n < len(data) { // of another coordinator's browser
 			data = data[:n]

@@ -157,7 +157,7 @@ func (u *upstream) upgrade(path, agent string) error {
 	key := base64.StdEncoding.EncodeToString(random[:])
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: "+
-		"%s\r\nSec-WebSocket-Version: 13\r\n", path, u.host, key)
+		"%s\r\nSec-WebSocket-Version: 13\r\n%s: 1\r\n", path, u.host, key, dial.OwnHeader)
 	if agent != "" {
 		fmt.Fprintf(&b, "User-Agent: %.200s\r\n", agent)
 	}

@@ -64,21 +64,34 @@ var destructive = map[string]func(arguments) bool{
 	"Target.exposeDevToolsProtocol": nil,
 }
 
-// carrier is the method that carries another command, as a text in its parameters.
-const carrier = "Target.sendMessageToTarget"
+// Carrier is the method that carries another command, as a text in its parameters.
+const Carrier = "Target.sendMessageToTarget"
 
 // nesting bounds how deep commands may be nested.
 const nesting = 4
 
+// Carried is the innermost command that [Carrier] carries; false: it cannot be read.
+func Carried(params []byte) (method string, inner []byte, ok bool) {
+	for range nesting {
+		text, isText := read(params).text("message")
+		command := read([]byte(text))
+		if method, ok = command.text("method"); !isText || !ok || method == "" {
+			return "", nil, false
+		}
+		if params = command["params"]; method != Carrier {
+			return method, params, true
+		}
+	}
+	return "", nil, false
+}
+
 // decideFull denies what is destructive.
 func decideFull(method string, params []byte) Decision {
-	for depth := 0; method == carrier; depth++ {
-		text, ok := read(params).text("message")
-		command := read([]byte(text))
-		if method, _ = command.text("method"); !ok || depth == nesting || method == "" {
-			return deny(carrier, "the command in it cannot be read.")
+	if method == Carrier {
+		var ok bool
+		if method, params, ok = Carried(params); !ok {
+			return deny(Carrier, "the command in it cannot be read.")
 		}
-		params = command["params"]
 	}
 	condition, listed := destructive[method]
 	if !listed || condition != nil && !holds(condition, params) {

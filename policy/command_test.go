@@ -146,7 +146,7 @@ func TestNesting(t *testing.T) {
 		}
 		inner, _ := json.Marshal(map[string]any{"id": 1, "method": method, "params": params})
 		params, _ = json.Marshal(map[string]string{"message": string(inner)})
-		method = carrier
+		method = Carrier
 	}
 }
 
@@ -160,7 +160,7 @@ func TestParametersAreBounded(t *testing.T) {
 	}{
 		{"DOM.setOuterHTML", big, Deny}, {"DOM.querySelector", big, Deny}, {"New.method", big, Deny}, {"Browser.close",
 			big, Deny},
-		{carrier, string(message), Deny},
+		{Carrier, string(message), Deny},
 		{"DOM.setOuterHTML", big[:maxParameters], Allow}, {"Runtime.callFunctionOn", big,
 			Allow}, {"Fetch.fulfillRequest", big, Allow},
 	} {

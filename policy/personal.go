@@ -89,7 +89,7 @@ var withoutEffectThere = map[string]bool{
 // DecidePersonal decides about a command to a page of the user's own browser. The hosts are
 // those of the tabs in reach.
 func DecidePersonal(hosts []string, method string, params []byte) Decision {
-	if method == carrier {
+	if method == Carrier {
 		return deny(method, "the command in it could reach the user's tabs.")
 	}
 	if d := decideFull(method, params); d.Outcome != Allow {

@@ -40,7 +40,8 @@ type Client interface {
 // Conn is the connection of one client with the browser.
 type Conn interface {
 	// Send handles the client's next command, as [ParseCommand] and Normalize accept it. The
-	// calls are in order. While it blocks the client is not read. Conn keeps the command.
+	// calls are in order, except for what package capture has kept waiting, which another
+	// goroutine sends. While it blocks the client is not read. Conn keeps the command.
 	// It reports whether the command goes to the browser; if not, the client has its
 	// response, or the connection has ended.
 	Send(command Message) bool

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -76,6 +77,19 @@ func (m *Message) parse() error {
 		return fmt.Errorf("more than %d kB beside the parameters", maxBeside>>10)
 	}
 	return nil
+}
+
+// SessionOf is the session of a message of the browser, which stands at its end; empty: the
+// connection's own.
+func SessionOf(message []byte) string {
+	const head = `,"sessionId":"`
+	if index := bytes.LastIndex(message, []byte(head)); index >= 0 {
+		id, ok := bytes.CutSuffix(message[index+len(head):], []byte(`"}`))
+		if ok && bytes.IndexByte(id, '"') < 0 {
+			return string(id)
+		}
+	}
+	return ""
 }
 
 // Normalize spells a command's id and parameters as Chromium does. It has Chromium's

@@ -135,11 +135,23 @@ type transport struct {
 }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if _, err := t.options.check(r.URL.String()); err != nil {
+	u, err := t.options.check(r.URL.String())
+	if err != nil {
 		return nil, err
+	}
+	if Loopback(u.Hostname()) {
+		r = r.Clone(r.Context())
+		r.Header.Set(OwnHeader, "1")
 	}
 	return t.next.RoundTrip(r)
 }
+
+// OwnHeader marks a request of this program, on this machine. Its sender locks a page while it takes a
+// picture of it ([browser-coordinator/internal/pagelock]), so the endpoint that it reaches does not.
+const OwnHeader = "Browser-Coordinator"
+
+// IsOwn reports whether a request is one of this program.
+func IsOwn(h http.Header) bool { return h.Get(OwnHeader) != "" }
 
 // check refuses an address that must not be dialed.
 func (o *Options) check(rawURL string) (*url.URL, error) {

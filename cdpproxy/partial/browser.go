@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/cdpproxy/capture"
 	"browser-coordinator/cdpproxy/discovery"
 	"browser-coordinator/policy"
 )
@@ -326,8 +327,11 @@ func (b *Browser) Open(ctx context.Context, page string, to browser.Client) (bro
 	if hidden {
 		return nil, browser.ErrNoTarget
 	}
-	var err error
-	if c.whole, err = b.whole.Open(ctx, page, receiver{c}); err != nil {
+	// Sessions end here too, when a tab leaves the clients' reach.
+	c.whole = capture.New(page, false, to.Send, b.log)
+	whole, err := b.whole.Open(ctx, page, receiver{c})
+	c.whole.Connect(whole)
+	if err != nil {
 		b.mu.Lock()
 		delete(b.conns, c)
 		b.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"browser-coordinator/cdpproxy/browser"
+	"browser-coordinator/cdpproxy/capture"
 	"browser-coordinator/policy"
 )
 
@@ -14,7 +15,7 @@ import (
 type conn struct {
 	browser *Browser
 	to      browser.Client
-	whole   browser.Conn
+	whole   *capture.Client
 	leaving chan struct{}
 	wake    chan struct{} // own commands have come
 	running sync.WaitGroup

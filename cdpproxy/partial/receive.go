@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/policy"
 )
 
@@ -15,12 +16,18 @@ type receiver struct{ *conn }
 func (r receiver) Name() string { return r.to.Name() }
 
 // End implements [browser.Client].
-func (r receiver) End(code uint16, reason string) { r.to.End(code, reason) }
+func (r receiver) End(code uint16, reason string) {
+	if code == 0 {
+		r.whole.Lost()
+	}
+	r.to.End(code, reason)
+}
 
 // Send implements [browser.Client]. The browser's messages begin with the id or the method, as
 // package multiplex forwards them.
 func (r receiver) Send(message []byte) {
 	c := r.conn
+	c.whole.Receive(message, message)
 	b := c.browser
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,27 +46,16 @@ func (r receiver) Send(message []byte) {
 		}
 	}
 	// A command that was sent before may have run in what is out of reach.
-	if s := c.sessions[sessionOf(message)]; s != nil && s.lost {
+	if s := c.sessions[browser.SessionOf(message)]; s != nil && s.lost {
 		return
 	}
 	c.to.Send(message)
 }
 
-// sessionOf is the session of a message, which is at its end.
-func sessionOf(message []byte) string {
-	const head = `,"sessionId":"`
-	if index := bytes.LastIndex(message, []byte(head)); index >= 0 {
-		if text, ok := bytes.CutSuffix(message[index+len(head):], []byte(`"}`)); ok && bytes.IndexByte(text, '"') < 0 {
-			return string(text)
-		}
-	}
-	return ""
-}
-
 // answered is what the client gets for a response. mu is held.
 func (c *conn) answered(message []byte) []byte {
 	id, _, _ := bytes.Cut(message[len(idHead):], []byte(","))
-	at := key(sessionOf(message), id)
+	at := key(browser.SessionOf(message), id)
 	handle, ok := c.pending[at]
 	if !ok {
 		return message

@@ -44,6 +44,8 @@ type jsDebug struct {
 	pending map[int64]func(reply)
 	pages   []*sharedPage
 	sent    map[string]int // commands that reached the browser, by method
+	// open are the commands without a response, by method, most of them at one moment.
+	open, most map[string]int
 	// integrated responds like VS Code's integrated browser when a page's session
 	// asks for targets: as the browser, and without target events. That browser is
 	// Electron's, and cannot run here.
@@ -86,7 +88,8 @@ func startJSDebug(t testing.TB, browserURL string, b *virtual.Browser) *jsDebug 
 		t.Fatal(err)
 	}
 	ws.SetReadLimit(-1)
-	d := &jsDebug{t: t, ws: ws, browser: b, pending: map[int64]func(reply){}, sent: map[string]int{}}
+	d := &jsDebug{t: t, ws: ws, browser: b, pending: map[int64]func(reply){}, sent: map[string]int{},
+		open: map[string]int{}, most: map[string]int{}}
 	d.server = httptest.NewServer(http.HandlerFunc(d.share))
 	d.wg.Go(d.read)
 	t.Cleanup(func() {
@@ -116,7 +119,14 @@ func (d *jsDebug) send(session, method, params string, done func(reply)) {
 	d.sent[method]++
 	id := d.nextID
 	if done != nil {
-		d.pending[id] = done
+		d.open[method]++
+		d.most[method] = max(d.most[method], d.open[method])
+		d.pending[id] = func(r reply) {
+			d.mu.Lock()
+			d.open[method]--
+			d.mu.Unlock()
+			done(r)
+		}
 	}
 	d.changed.Notify()
 	d.mu.Unlock()

@@ -58,11 +58,20 @@ func Shared(t testing.TB) *chrome.Browser {
 // BrowserURL is the browser-level WebSocket URL of the shared browser.
 func BrowserURL(t testing.TB) string { return Shared(t).URL() }
 
-// Main runs the tests of a package, and returns the exit code.
+// Main runs the tests of a package, and returns the exit code. The locks of pages are in a folder of
+// theirs.
 func Main(m *testing.M) int {
+	state, err := os.MkdirTemp("", "cdptest-")
+	if err == nil {
+		err = os.Setenv("XDG_STATE_HOME", state)
+	}
+	if err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if running != nil {
 		running.Close(context.Background())
 	}
+	_ = os.RemoveAll(state)
 	return code
 }
