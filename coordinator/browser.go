@@ -82,12 +82,12 @@ func (f *browserFlags) add(cmd *cobra.Command, headed bool, locals ...string) {
 	}
 }
 
-// mode is what agents and clients may do in a browser.
-func (f *browserFlags) mode(of *launch.OnDemand) policy.Mode {
+// mode is what agents and clients may do in a browser, within the limit of projects.
+func (f *browserFlags) mode(of *launch.OnDemand, limit policy.Mode) policy.Mode {
 	if of != nil && of.Kind() == launch.Personal {
 		return policy.Mode(f.access)
 	}
-	return policy.ModeFull
+	return policy.ModeFull.Within(limit)
 }
 
 func (f *browserFlags) setPort(text string) error {

@@ -94,9 +94,35 @@ func configuredAs(cmd *cobra.Command) string {
 	return cmd.Name()
 }
 
+// limits are those of the projects' files that hold for every browser, whatever flags a command has.
+type limits struct {
+	access   policy.Mode // in any browser; empty: there is none
+	noLaunch string      // the file that forbids to launch one; empty: none does
+}
+
+// add adds those of a file for a command. restrict has checked it.
+func (l *limits) add(cmd *cobra.Command, file *config.File) {
+	for _, table := range []map[string]any{file.Flags, file.Commands[configuredAs(cmd)]} {
+		if mode, isText := table["access"].(string); isText {
+			l.access = policy.Mode(mode).Within(l.access)
+		}
+		if table["no-launch"] == true {
+			l.noLaunch = file.Path
+		}
+	}
+}
+
+// launches returns an error if no browser may be launched. next is how to do without.
+func (l *limits) launches(next string) error {
+	if l.noLaunch == "" {
+		return nil
+	}
+	return wrongUse("%s has no-launch, so no browser is launched in this project: %s", l.noLaunch, next)
+}
+
 // applyConfig sets the flags that neither the command line nor a variable has set, by the
 // user's file. Then the files of the project restrict them.
-func applyConfig(cmd *cobra.Command) error {
+func (p *program) applyConfig(cmd *cobra.Command) error {
 	if cmd.Parent() != cmd.Root() || !slices.Contains(configured, configuredAs(cmd)) {
 		return nil
 	}
@@ -119,6 +145,16 @@ func applyConfig(cmd *cobra.Command) error {
 	for _, file := range projects {
 		if err == nil {
 			err = restrict(cmd, file)
+		}
+		if err != nil {
+			break
+		}
+		p.limits.add(cmd, file)
+		for _, name := range []string{"allowed-origins", "blocked-origins"} {
+			if file.Flags[name] != nil && cmd.Flag(name) == nil {
+				p.notice("%s has %s, which limits agents. The CDP clients of `%s` may open any address.\n", file.Path, name,
+					cmd.CommandPath())
+			}
 		}
 	}
 	if err != nil {

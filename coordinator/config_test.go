@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"browser-coordinator/coordinator/status"
@@ -32,7 +33,55 @@ func TestProjectRestrictsAgent(t *testing.T) {
 		agent.Refused("browser_navigate", args{"url": denied}, "-origins ")
 	}
 	configure(t, shop, "no-launch = true")
-	host(t, dir, src).Refused("browser_snapshot", nil, "no window is open")
+	host(t, dir, src).Refused("browser_snapshot", nil, filepath.Join(shop, ".browser-coordinator/config.toml")+
+		" has no-launch")
+}
+
+// A project's mode holds in a private browser and in a window whose user allows more, for agents and
+// for CDP clients.
+func TestProjectsAccessHoldsEverywhere(t *testing.T) {
+	t.Parallel()
+	dir, shop, url := t.TempDir(), toolstest.Folder(t, "shop"), toolstest.ServeSample(t)
+	configure(t, shop, "access = 'view'")
+	alone := host(t, dir, shop)
+	alone.Must("browser_tabs", args{"action": "list"})
+	alone.Refused("browser_navigate", args{"url": url}, "the access mode is \"view\"")
+
+	elsewhere, other := t.TempDir(), toolstest.Folder(t, "other")
+	openWindow(t, elsewhere, other, "--access", "full")
+	host(t, elsewhere, other).Must("browser_navigate", args{"url": url})
+	configure(t, other, "access = 'view'")
+	host(t, elsewhere, other).Refused("browser_navigate", args{"url": url}, "the access mode is \"view\"")
+}
+
+// A file that counts is named in the error of each command, also of the first in a shell.
+func TestErrorsNameTheProjectsFile(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), toolstest.Folder(t, "shop")
+	file := filepath.Join(shop, ".browser-coordinator/config.toml")
+	for _, c := range []struct {
+		text string
+		args [][]string
+		code int
+		want string
+	}{
+		{"nonsense = [", [][]string{{"mcp"}, {"serve"}, {"run", "true"}, {"window"}, {"start"}, {"snapshot"}}, exitUsage, ""},
+		{"headed = true", [][]string{{"mcp"}, {"serve"}, {"run", "true"}, {"window"}, {"start"}, {"snapshot"}}, exitUsage, ""},
+		{"no-launch = true", [][]string{{"serve", "--launch"}, {"run", "--launch", "true"}, {"window", "--headless"}}, exitUsage,
+			" has no-launch"},
+		{"no-launch = true", [][]string{{"snapshot"}}, 4, " has no-launch"},
+	} {
+		configure(t, shop, c.text)
+		for _, args := range c.args {
+			cmd := command(t.Context(), t, dir, args...)
+			cmd.Dir = shop
+			if out, err := cmd.CombinedOutput(); exitCode(err) != c.code || !strings.Contains(string(out), file+c.want) {
+				t.Errorf("%s: %v: %v\n%s", c.text, args, err, out)
+			}
+		}
+	}
+	closing := command(t.Context(), t, dir, "close", "--all")
+	must.Do(t, closing.Run())
 }
 
 // The stricter access counts, whoever wants it.

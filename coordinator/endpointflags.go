@@ -111,6 +111,9 @@ func (f *launchFlags) onDemand(p *program, cmd *cobra.Command) (*launch.OnDemand
 	case !f.launch:
 		return nil, nil
 	}
+	if err := p.limits.launches("omit --launch, and open a window"); err != nil {
+		return nil, err
+	}
 	if _, err := f.browser.find(); err != nil {
 		if f.browser.browser != "" || f.browser.executable != "" {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -69,7 +68,8 @@ func (f *mcpFlags) limit(allowed, blocked []string) error {
 
 // options checks the flags, and makes the options of the server's agents. The registry and the
 // endpoints are not in them.
-func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Options, err error) {
+func (f *mcpFlags) options(p *program, cmd *cobra.Command) (o tools.Options, err error) {
+	log := p.logger
 	if o.Caps, err = checkCaps(cmd, f.caps); err != nil {
 		return o, err
 	}
@@ -78,7 +78,7 @@ func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Option
 		return o, err
 	}
 	o.Options = agent.Options{Version: version(), Workspace: f.workspace, Logger: log,
-		Attached: f.browser.choice(cmd).Attaches(), Access: f.browser.mode(own)}
+		Attached: f.browser.choice(cmd).Attaches(), Access: f.browser.mode(own, p.limits.access)}
 	if o.Origins, err = policy.ParseOrigins(f.allowed, f.blocked); err != nil {
 		return o, wrongUse("%w", err)
 	}
@@ -98,6 +98,9 @@ func (f *mcpFlags) options(cmd *cobra.Command, log *slog.Logger) (o tools.Option
 		return o, err
 	}
 	if f.noLaunch && !o.Attached {
+		if o.NoLauncher = "--no-launch forbids it"; p.limits.noLaunch != "" {
+			o.NoLauncher = p.limits.noLaunch + " has no-launch"
+		}
 		return o, nil
 	}
 	o.Launcher = own
@@ -135,7 +138,7 @@ the agent works in the browser at a CDP address, in place of any window's.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			options, err := flags.options(cmd, p.logger)
+			options, err := flags.options(p, cmd)
 			if err != nil {
 				return err
 			}

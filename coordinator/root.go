@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"browser-coordinator/coordinator/session"
 	"browser-coordinator/coordinator/terminal"
 )
 
@@ -51,6 +52,7 @@ type program struct {
 	arguments []string                  // of the command line
 	unused    map[*cobra.Command]func() // add the flags of a command, see whenUsed
 	logger    *slog.Logger
+	limits    limits // of the project
 }
 
 // notice writes a message for the user to standard error.
@@ -194,10 +196,14 @@ input is not a terminal. The other commands are for people and scripts.`,
 			if p.verbose {
 				p.logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			}
-			if err := applyConfig(cmd); err != nil {
-				return err
+			err := p.applyConfig(cmd)
+			if err == nil {
+				err = refuseEmpty(cmd)
 			}
-			return refuseEmpty(cmd)
+			if err != nil && cmd.Name() == sessionName { // the command that starts it reports the reason
+				err = errors.Join(err, session.Fail(plain(withFiles(cmd, withVariable(err).Error()))))
+			}
+			return err
 		},
 	}
 	root.SetIn(p.in)

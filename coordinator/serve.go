@@ -86,7 +86,7 @@ func (p *program) serveWorkspace(ctx context.Context, cmd *cobra.Command, flags 
 		windows.Close()
 		return nil, err
 	}
-	options := flags.endpoint.options(p, onDemand, flags.browser.browser.mode(onDemand))
+	options := flags.endpoint.options(p, onDemand, flags.browser.browser.mode(onDemand, p.limits.access))
 	e, err := serving.Serve(ctx, workspace, windows.Source(workspace), &options)
 	if err != nil {
 		windows.Close()

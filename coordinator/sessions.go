@@ -77,7 +77,7 @@ func (p *program) runSession(cmd *cobra.Command, flags *mcpFlags, folder, from, 
 		level = slog.LevelDebug
 	}
 	p.logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))
-	options, err := flags.options(cmd, p.logger)
+	options, err := flags.options(p, cmd)
 	if err != nil {
 		return err
 	}

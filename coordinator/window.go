@@ -65,6 +65,11 @@ window opens the next one at the same address.`,
 			if err != nil {
 				return err
 			}
+			if onDemand.Kind() == launch.Launched {
+				if err := p.limits.launches("use --attach, or debug in VS Code"); err != nil {
+					return err
+				}
+			}
 			if onDemand.Kind() == launch.Personal && mode == string(policy.ModeFull) && !cmd.Flags().Changed("access") {
 				mode = string(policy.ModeAsk)
 			}

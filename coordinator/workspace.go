@@ -27,6 +27,7 @@ func (p *program) openRegistry(ctx context.Context, sweep bool) *registry.Regist
 	return registry.Open(ctx, registry.Options{
 		Client: peer(),
 		Sweep:  sweep,
+		Limit:  p.limits.access,
 		Logger: p.logger,
 	})
 }

@@ -29,6 +29,14 @@ func (m Mode) strictness() int {
 // Stricter reports whether m allows less than the other mode.
 func (m Mode) Stricter(than Mode) bool { return m.strictness() > than.strictness() }
 
+// Within is the mode, or the limit if that is stricter. Empty: there is no limit.
+func (m Mode) Within(limit Mode) Mode {
+	if limit != "" && limit.Stricter(m) {
+		return limit
+	}
+	return m
+}
+
 // State is what the user of a window has chosen.
 type State struct {
 	Mode Mode

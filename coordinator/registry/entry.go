@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"browser-coordinator/internal/usersocket"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -68,7 +69,10 @@ func (r *Registry) store(e *entry, now vscodeipc.Snapshot, closed bool) (open bo
 	case r.entries[e.address] != e:
 		return false
 	case now.Connected:
-		r.set(e, &Window{Address: e.address, Hello: now.Hello}, "")
+		window := &Window{Address: e.address, Hello: now.Hello}
+		mode := policy.Mode(window.State.Access.Mode).Within(r.options.Limit)
+		window.State.Access.Mode = vscodeipc.AccessMode(mode)
+		r.set(e, window, "")
 	case closed:
 		r.forget(e)
 	case now.Err != nil:

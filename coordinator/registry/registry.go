@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"browser-coordinator/internal/notify"
+	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
 )
 
@@ -16,6 +17,9 @@ type Options struct {
 	Client vscodeipc.Peer
 	// Sweep deletes dead sockets at the start; programs that run for long should set it.
 	Sweep bool
+	// Limit is the least strict mode in which this program uses a window, whatever its user has
+	// chosen; empty: there is none.
+	Limit policy.Mode
 	// Logger: nil discards.
 	Logger *slog.Logger
 }

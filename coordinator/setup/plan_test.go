@@ -362,8 +362,8 @@ func TestSecrets(t *testing.T) {
 	for id, text := range map[string]string{
 		"vscode": "// s3cr3t\n{\n\t\"inputs\": [\"s3cr3t\", 53437, true], /* s3cr3t\n s3cr3t */\n\t\"servers\": " +
 			"{\n\t\t\"x\": {\"command\": \"s3cr3t\", \"env\": {\"KEY\": \"s3cr3t\"}}, // s3cr3t\n" +
-			"\t\t\"b\": {\"command\": \"/gone/coordinator\", \"args\": [\"mcp\"], \"env\": {\"KEY\": \"s3cr3t\", \"LANG\": \"C\"}, " +
-			"\"timeout\": 53437, \"headers\": {\"X\": \"s3cr3t\"}},\n\t},\n}\n",
+			"\t\t\"b\": {\"command\": \"/gone/coordinator\", \"args\": [\"mcp\"], \"env\": {\"KEY\": \"s3cr3t\", " +
+			"\"LANG\": \"C\"}, \"timeout\": 53437, \"headers\": {\"X\": \"s3cr3t\"}},\n\t},\n}\n",
 		"codex": "# s3cr3t\nkey = 's3cr3t' # s3cr3t\npin = 53437\n[mcp_servers.x] # s3cr3t\nargs = [\n  's3cr3t', # " +
 			"s3cr3t\n]\nheaders = { KEY = \"\"\"\ns3cr3t\"\"\" }\n" +
 			"[mcp_servers.b]\ncommand = '/gone/coordinator'\nargs = ['mcp', '--grid', 'http://u:s3cr3t@grid']\n" +

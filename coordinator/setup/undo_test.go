@@ -19,10 +19,12 @@ func formsOf(h Host) (texts []string) {
 		texts = append(texts, "# mine\n", "model = 'x'", "model = 'x'\n\n\n", "[mcp_servers]\n", "[mcp_servers]",
 			"[mcp_servers.other]\ncommand = 'y'", "[tui]\n\n")
 	case yamlFormat:
-		texts = append(texts, "# mine\n", "# mine", "a: 1", "extensions: {}", "extensions: {}\nb: 2\n", "extensions: {} # none\n",
+		texts = append(texts, "# mine\n", "# mine", "a: 1", "extensions: {}", "extensions: {}\nb: 2\n",
+			"extensions: {} # none\n",
 			"a: 1\n\n\n", "extensions:\n  x:\n    cmd: y")
 	default:
-		texts = append(texts, "{}", "{}\n", "{ }", "{\n}\n", `{"a": 1}`, "{\n  \"a\": 1\n}", "{"+key+": {}}", "{"+key+": { }}\n",
+		texts = append(texts, "{}", "{}\n", "{ }", "{\n}\n", `{"a": 1}`, "{\n  \"a\": 1\n}",
+			"{"+key+": {}}", "{"+key+": { }}\n",
 			"{\n\t"+key+": {\n\t}\n}", "{"+key+": {\"x\": {\"command\": \"y\"}}}", "{\"a\": {\"b\": []}}\n\n")
 		if h.comments {
 			texts = append(texts, "// mine", "{\n  // nothing yet\n}\n", "{"+key+": {/* none */}} // end")

@@ -130,7 +130,8 @@ func (yamlFormat) remove(text string, path []string) string {
 		return text
 	}
 	lines := slices.Delete(strings.SplitAfter(text, "\n"), e.first, e.end)
-	if table, inTable := yamlAt(text, path[:len(path)-1]); inTable && len(table.value.Content) == 2 { // it was the only one
+	// It was the only one.
+	if table, inTable := yamlAt(text, path[:len(path)-1]); inTable && len(table.value.Content) == 2 {
 		lines[table.first] = path[len(path)-2] + ": {}" + lineEnd(text)
 	}
 	return strings.Join(lines, "")

@@ -159,7 +159,7 @@ func (s *scene) fill() {
 		Client: registry.Client{
 			ConnectedClient: vscodeipc.ConnectedClient{ID: "x", Name: "Codex", Version: "1.4.2", Kind: "mcp", Since: now},
 			Last:            &vscodeipc.Activity{Client: "x", Time: now - 61_000, Act: "browser_snapshot", OK: true}},
-		Folder: "/home/ada/docs", Browser: shown(s.browser("/account/settings")), User: window.NewAlone(nil), // gets no note
+		Folder: "/home/ada/docs", Browser: shown(s.browser("/account/settings")), User: window.NewAlone(nil, ""), // gets no note
 		Access: policy.State{Mode: policy.ModeFull},
 	}
 	s.Cleanup(status.ServeAgents(slog.New(slog.DiscardHandler),

@@ -18,6 +18,7 @@ type Alone struct {
 	client    func() vscodeipc.ClientInfo // the only agent of the browser
 	questions *questions
 	notes     *notes
+	limit     policy.Mode // no mode is less strict; empty: any may be
 
 	mu       sync.Mutex // guards the fields that follow
 	access   vscodeipc.Access
@@ -26,11 +27,11 @@ type Alone struct {
 	returned notify.Broadcast // of changes
 }
 
-// NewAlone returns the user of an agent's browser, in which everything is allowed at first. client is
-// the agent.
-func NewAlone(client func() vscodeipc.ClientInfo) *Alone {
-	access := vscodeipc.Access{Mode: vscodeipc.AccessFull}
-	return &Alone{client: client, questions: newQuestions(nil, access), notes: newNotes(), access: access}
+// NewAlone returns the user of an agent's browser, in which everything is allowed at first that the
+// limit allows. client is the agent.
+func NewAlone(client func() vscodeipc.ClientInfo, limit policy.Mode) *Alone {
+	access := vscodeipc.Access{Mode: vscodeipc.AccessMode(policy.ModeFull.Within(limit))}
+	return &Alone{client: client, questions: newQuestions(nil, access), notes: newNotes(), limit: limit, access: access}
 }
 
 // Access returns what the user has chosen, and a channel that is closed when that changes.
@@ -89,6 +90,7 @@ func (u *Alone) changeAccess(_ context.Context, change vscodeipc.AccessChangeArg
 	defer u.mu.Unlock()
 	before := u.access
 	u.access = changed(before, change)
+	u.access.Mode = vscodeipc.AccessMode(policy.Mode(u.access.Mode).Within(u.limit))
 	u.questions.apply(u.access)
 	if string(change.Mode)+change.Stop+change.Resume != "" {
 		u.changed.Notify()

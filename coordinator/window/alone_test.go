@@ -10,7 +10,7 @@ import (
 
 // One change of `coordinator show` may stop a client and take over. Who waits for either learns of it.
 func TestChangesOfAlone(t *testing.T) {
-	u := NewAlone(nil)
+	u := NewAlone(nil, "")
 	_, changed := u.Access()
 	_, taken := u.Takeover()
 	change := vscodeipc.AccessChangeArg{Stop: "Agent", TakenOver: new(true)}

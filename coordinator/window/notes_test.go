@@ -49,7 +49,7 @@ func TestNotesToAgentThatLeaves(t *testing.T) {
 // An agent without a window gets only what is written to it, and nothing while it is stopped.
 func TestNotesToAlone(t *testing.T) {
 	client := vscodeipc.ClientInfo{ID: "a", Name: "Agent"}
-	u := NewAlone(func() vscodeipc.ClientInfo { return client })
+	u := NewAlone(func() vscodeipc.ClientInfo { return client }, "")
 	give := func(recipient string) error {
 		_, err := u.Call(t.Context(), vscodeipc.CommandNoteGive, call(t, vscodeipc.NoteGiveArg{Recipient: recipient}).Arg)
 		return err

@@ -42,8 +42,10 @@ type Options struct {
 	// Attached: the Launcher's browser is another program's, and replaces the windows,
 	// unless a call names a window.
 	Attached bool
-	// Access is what the agent may do in an attached browser; empty: everything.
+	// Access is what the agent may do in the Launcher's browser; empty: everything.
 	Access policy.Mode
+	// NoLauncher is why there is no Launcher, for errors.
+	NoLauncher string
 	// Workspace selects the window for every call that does not name one; empty: none.
 	Workspace string
 	// Dir is the working directory that the host has set.
@@ -132,7 +134,11 @@ func New(o *Options, host Host) *Agent {
 		connections: map[string]*connection{}, dials: map[string]*dialing{}, suspended: map[string]*work{},
 		takeovers: map[browserUser]int{}, noticed: map[string]struct{}{},
 	}
-	a.alone = window.NewAlone(a.Info)
+	limit := a.Access
+	if a.Attached { // another program's browser, which has a user of its own
+		limit = ""
+	}
+	a.alone = window.NewAlone(a.Info, limit)
 	if a.Record {
 		a.Test = &export.Test{}
 	}

@@ -123,6 +123,8 @@ func (c *Call) resolve(ctx context.Context) (to destination, err error) {
 		}
 		c.noticeTwins(choice, candidates)
 		return c.browserIn(choice)
+	case !free && c.Launcher == nil && c.NoLauncher != "" && c.Window == "":
+		return to, fmt.Errorf("%w\nNo private browser is launched: %s", err, c.NoLauncher)
 	case !free:
 		return to, err
 	}
