@@ -33,6 +33,9 @@ type Client struct {
 	browser *Browser
 }
 
+// BrowserID identifies the client's browser to each of its clients: the last part of its address.
+func (c *Client) BrowserID() string { return c.browser.id() }
+
 // Program identifies the program that the client belongs to, where the system reports
 // that: processes of an executable of that name in the same session, such as a
 // terminal's, are one program. Empty: unknown. It may take some milliseconds.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/serving"
 	"browser-coordinator/policy"
@@ -51,6 +52,7 @@ func (f *endpointFlags) options(p *program, onDemand *launch.OnDemand, access po
 		HoldTimeout:  f.hold.timeout(),
 		OnDemand:     onDemand,
 		Access:       access,
+		Claims:       claim.NewPages(p.logger),
 		Logger:       p.logger,
 	}
 }

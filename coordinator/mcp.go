@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"browser-coordinator/coordinator/chrome"
-	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/mcpstdio"
@@ -224,7 +223,7 @@ func (p *program) serveTools(ctx context.Context, options tools.Options, serve s
 func (p *program) openWindows(ctx context.Context, options *tools.Options, serve serving.Options) (close func()) {
 	windows := p.openRegistry(ctx, true)
 	endpoints := serving.NewSet(windows, serve)
-	options.Windows, options.Claim = windows, claim.NewPages(p.logger).Claim
+	options.Windows, options.Claims = windows, serve.Claims
 	options.Endpoint = func(workspace string) string { return endpoint.URL(vscodeipc.Hash(workspace)) }
 	options.OnChoice = endpoints.ServeWindow
 	endpoints.Follow(ctx, registry.Want{Explicit: options.Workspace, Dir: options.Dir})

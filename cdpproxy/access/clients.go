@@ -14,6 +14,7 @@ type connected struct {
 	client  *cdpproxy.Client
 	end     func(reason string)
 	program *program // nil: the user was not asked
+	holds   []held
 }
 
 // Register implements [cdpproxy.Rule].

@@ -92,6 +92,7 @@ func (r *Rule) Judge(c *cdpproxy.Client, m *browser.Message) cdpproxy.Decision {
 
 // Observe implements [cdpproxy.Rule].
 func (r *Rule) Observe(c *cdpproxy.Client, m *browser.Message) {
+	r.noteHold(c, m)
 	if !policy.LooksBy(m.Method) {
 		r.report(c, m, "sent to the browser", true)
 	}

@@ -1,22 +1,33 @@
-// Package claim locks pages, so that the agents of one user do not work in the same tab,
-// in whichever programs they run.
+// Package claim keeps apart what the agents of one user do at once, in whichever programs they run.
+// An agent claims what only one may have, such as a page, and publishes what it has set on what others
+// share. Both are locked files that name their owner.
 //
-//	release, err := pages.Claim(id)  // errors.Is(err, claim.ErrTaken): another agent works there
+//	owner := pages.Owner(id, name)
+//	release, err := owner.Claim(page)                   // errors.Is(err, claim.ErrTaken): another agent works there
+//	err = owner.Set(page, "routes", "answers requests") // until the text is empty
+//	others := owner.Others(page)                        // what the other agents and clients have set there
 package claim
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"browser-coordinator/internal/pagelock"
 	"browser-coordinator/internal/statedir"
 )
 
-// ErrTaken reports a page that another agent works in.
-var ErrTaken = errors.New("another agent works in this tab")
+// ErrTaken reports what another agent has claimed; a [TakenError] names that.
+var ErrTaken = errors.New("another agent has it")
 
-// Pages are locks, one for each page that an agent of this user works in.
+// TakenError is ErrTaken.
+type TakenError struct{ Owner string }
+
+func (e *TakenError) Error() string { return e.Owner + " has it" }
+
+// Is makes errors.Is(err, ErrTaken) true.
+func (e *TakenError) Is(target error) bool { return target == ErrTaken }
+
+// Pages are what this user's agents have claimed and set.
 type Pages struct {
 	isFree bool // no folder can be used, and every claim succeeds
 	log    *slog.Logger
@@ -36,23 +47,10 @@ func NewPages(log *slog.Logger) *Pages {
 	return &Pages{log: log}
 }
 
-// Claim locks a page, by its id, until release is called. The error is ErrTaken, or why the lock
-// cannot be had.
-func (p *Pages) Claim(page string) (release func(), err error) {
-	if p.isFree {
-		return func() {}, nil
+// release unlocks what was locked.
+func (p *Pages) release(unlock func() error) {
+	if err := unlock(); err != nil {
+		p.log.Warn("a lock cannot be released, so no other agent gets what it is for until this program ends",
+			"folder", statedir.Path(), "error", err)
 	}
-	unlock, free, err := pagelock.Agent.Try(page)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("claim the tab: %w", err)
-	case !free:
-		return nil, ErrTaken
-	}
-	return func() {
-		if err := unlock(); err != nil {
-			p.log.Warn("the lock of a tab cannot be released, so no other agent works there until this program ends",
-				"folder", statedir.Path(), "error", err)
-		}
-	}, nil
 }

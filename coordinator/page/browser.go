@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"sync"
 
@@ -95,7 +96,9 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	}
 	b := &Browser{
 		conn: conn, opts: o, log: o.Logger, events: conn.ListenAll(handledEvents()...), done: make(chan struct{}),
-		router:   routing.New(routing.Options{Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger}),
+		router: routing.New(routing.Options{
+			Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger, Owns: o.Owns, Owner: o.Owner,
+		}),
 		pages:    map[target.ID]*attachment{},
 		sessions: map[target.SessionID]attached{},
 		scripts:  map[*agentScript]bool{},
@@ -115,6 +118,9 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	}
 	return b, nil
 }
+
+// ID identifies the browser to each of its clients: the last part of its address.
+func (b *Browser) ID() string { return path.Base(b.conn.URL()) }
 
 // Done is closed when the connection has ended.
 func (b *Browser) Done() <-chan struct{} { return b.done }
@@ -300,6 +306,7 @@ func (b *Browser) eventLoop() {
 	defer b.mu.Unlock()
 	for _, at := range b.sessions {
 		at.page.life.End(reason)
+		b.endShared(at.page)
 	}
 }
 
@@ -451,6 +458,13 @@ func (b *Browser) targetDetached(_ target.SessionID, e *target.EventDetachedFrom
 	}
 	delete(b.pages, p.id)
 	p.life.End(ErrPageClosed)
+	b.endShared(p)
+}
+
+// endShared ends what the agent has claimed and set on a page, which has closed.
+func (b *Browser) endShared(p *Page) {
+	p.emulation.Ended()
+	b.recordings.Ended(p.id)
 }
 
 // forget drops a page after a failed attachment.

@@ -195,9 +195,7 @@ func (p *Page) explainTimeout(timeout *TimeoutError) error {
 	place, near, dialog := p.browser.dialogElsewhere(p)
 	hung := p.hung.Load()
 	if leaves && !(near && hung) {
-		return fmt.Errorf("the page has been on its way to %s for %s, and that server has not answered; until then "+
-			"the page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate "+
-			"elsewhere", departure.URL, time.Since(departure.Time).Round(time.Second), timeout.Operation)
+		return &LeavingError{departure.URL, timeout.Operation, time.Since(departure.Time).Round(time.Second)}
 	}
 	if !hung {
 		return timeout

@@ -125,6 +125,19 @@ func (e *HungError) Error() string {
 		"you came only the developer can end", e.Elapsed, e.Operation)
 }
 
+// LeavingError reports that a page does not respond because it waits for the server of its next document.
+type LeavingError struct {
+	URL       string
+	Operation string // as in TimeoutError
+	Elapsed   time.Duration
+}
+
+func (e *LeavingError) Error() string {
+	return fmt.Sprintf("the page has been on its way to %s for %s, and that server has not answered; until then the "+
+		"page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate elsewhere",
+		e.URL, e.Elapsed, e.Operation)
+}
+
 // TimeoutError reports that the page did not do something in time.
 type TimeoutError struct {
 	Operation string // for example: waiting for the load event of http://localhost/

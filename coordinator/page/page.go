@@ -114,8 +114,8 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		},
 	})
 	p.emulation = emulation.New(emulation.Options{
-		Conn: b.conn, Session: session, Frames: p.frames, Screen: p.screen, Viewport: o.Viewport,
-		Network: b.router.Conditions,
+		Conn: b.conn, ID: id, Session: session, Frames: p.frames, Screen: p.screen, Viewport: o.Viewport,
+		Network: func(emulated any) any { return b.router.Conditions(p.emulation, emulated) }, Owner: o.Owner,
 	})
 	p.guard = guard.New(guard.Options{
 		Conn: b.conn, ID: id, Session: session, Frames: p.frames, Lifecycle: p.life,
@@ -145,8 +145,8 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Logger: logger, StateTimeout: o.NavigateTimeout,
 	})
 	p.profiler = profiling.New(&b.recordings, profiling.Options{
-		Run: p.run, Lifecycle: p.life, ID: id, Session: session, Frames: p.frames, Screen: p.screen,
-		Network: p.history.Network,
+		Run: p.run, Lifecycle: p.life, ID: id, Browser: b.ID(), Session: session, Frames: p.frames, Screen: p.screen,
+		Network: p.history.Network, Owner: o.Owner,
 	})
 	p.recorder = video.New(video.Options{
 		Conn: b.conn, ID: id, Input: p.input, Screen: p.screen, Conceal: p.pointer.Conceal, Go: b.running.Go,
@@ -163,6 +163,9 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 
 // ID is the page's CDP target id.
 func (p *Page) ID() string { return string(p.id) }
+
+// BrowserID is that of the page's browser.
+func (p *Page) BrowserID() string { return p.browser.ID() }
 
 // Session is the page's own session, for CDP commands without a method in this package.
 func (p *Page) Session() *cdp.Session { return p.session }
@@ -283,15 +286,25 @@ func (p *Page) Emulate(ctx context.Context, s emulation.Settings) (Change, error
 }
 
 // ViewportReplaced is [emulation.Emulation.Replaced], as far as the page responds now.
-func (p *Page) ViewportReplaced(ctx context.Context) (sentence string) {
+func (p *Page) ViewportReplaced(ctx context.Context) string {
 	p.browser.flush()
+	return p.whileResponsive(ctx, p.emulation.Replaced)
+}
+
+// PermissionReplaced is [emulation.Emulation.PermissionReplaced], as far as the page responds now.
+func (p *Page) PermissionReplaced(ctx context.Context) string {
+	return p.whileResponsive(ctx, p.emulation.PermissionReplaced)
+}
+
+// whileResponsive is what a function finds out, if the page responds now; else it is empty.
+func (p *Page) whileResponsive(ctx context.Context, find func(context.Context) string) (sentence string) {
 	if p.life.IsBlocked() {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(ctx, respondTimeout)
 	defer cancel()
 	_ = p.life.UnlessLeaving(ctx, func(ctx context.Context) error {
-		sentence = p.emulation.Replaced(ctx)
+		sentence = find(ctx)
 		return nil
 	})
 	return sentence

@@ -49,13 +49,14 @@ func (b *Browser) Attached(id string) *Page {
 	}
 }
 
-// Page attaches to a page, once per connection, and applies the network settings to it.
+// Page attaches to a page, once per connection. It applies the network settings to it, if it is one of
+// the agent's own now, and removes them from those that no longer are.
 func (b *Browser) Page(ctx context.Context, id string) (*Page, error) {
 	p, err := b.join(ctx, target.ID(id))
 	if err != nil {
 		return p, err
 	}
-	if err := b.router.Use(ctx, p.emulation); err != nil {
+	if err := b.router.Sync(ctx, p.emulation); err != nil {
 		return nil, fmt.Errorf("attach to page %s: %w", id, translate(err))
 	}
 	return p, nil

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/history"
@@ -25,6 +26,11 @@ type Options struct {
 	Downloads       *Downloads          // how downloads are saved; nil: the browser decides
 	User            Presence            // whether input waits for a user of the pages
 	PointerRest     time.Duration       // how long the user sees where the last action was; 0 means 3 s
+
+	// Owns reports whether routes and offline mode apply to a page; nil: to each that [Browser.Page] returns.
+	Owns func(page string) bool
+	// Owner tells the other agents of this user what is set in the browser; nil: there are none.
+	Owner *claim.Owner
 }
 
 // Presence is whether a user works in the pages too, by mouse and keyboard.

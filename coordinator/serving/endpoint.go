@@ -11,6 +11,7 @@ import (
 
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
@@ -31,6 +32,8 @@ type Options struct {
 	OnDemand *launch.OnDemand
 	// Access is what clients may do in the browser of OnDemand.
 	Access policy.Mode
+	// Claims tell the agents what clients hold up in the browser; nil: no agent is told.
+	Claims *claim.Pages
 	Logger *slog.Logger
 }
 
@@ -43,13 +46,15 @@ type Endpoint struct {
 	rule      *access.Rule
 	source    *registry.Source
 	program   string
+	holds     holds
 	cancel    context.CancelFunc
 	announced chan struct{} // closed when announce has returned
 }
 
 // Serve serves the endpoint of a workspace. ctx bounds only the wait for that.
 func Serve(ctx context.Context, workspace string, source *registry.Source, o *Options) (*Endpoint, error) {
-	e := &Endpoint{source: source, user: source, program: o.Program, announced: make(chan struct{})}
+	e := &Endpoint{source: source, user: source, program: o.Program, announced: make(chan struct{}),
+		holds: holds{claims: o.Claims, log: o.Logger, owners: map[string]*claim.Owner{}}}
 	var browsers cdpproxy.Source = source
 	var demand func() <-chan struct{}
 	why := func() string { return "" }
@@ -128,6 +133,7 @@ const announceInterval = 50 * time.Millisecond
 // the address, at every change.
 func (e *Endpoint) announce(ctx context.Context) {
 	defer close(e.announced)
+	defer e.holds.publish(nil)
 	for {
 		owner := e.OwnerChanged()
 		clients, changed := e.rule.Clients()
@@ -138,6 +144,7 @@ func (e *Endpoint) announce(ctx context.Context) {
 			})
 		}
 		e.source.Announce("cdp", connected)
+		e.holds.publish(e.rule.Holds())
 		e.source.AnnounceServing(e.Owner())
 		pause := time.NewTimer(announceInterval)
 		for range 2 {

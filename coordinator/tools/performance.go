@@ -12,6 +12,7 @@ import (
 
 	"browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/profiling"
 	"browser-coordinator/coordinator/tools/agent"
@@ -105,13 +106,27 @@ func start(description string, begin func(*profiling.Profiler, context.Context) 
 	*agent.Call,
 	*page.Page, startIn) error {
 	return func(ctx context.Context, c *agent.Call, p *page.Page, in startIn) error {
-		err := begin(p.Profiler(), ctx)
+		err := mayRecord(c, description)
+		if err == nil {
+			err = begin(p.Profiler(), ctx)
+		}
 		if err == nil && in.Reload {
 			c.Changes = "none" // what reads the page would be in the recording
 			return c.AnswerAction(fmt.Sprintf("The %s has begun; reloaded the page.", description))(p.Reload(ctx))
 		}
 		return c.Done(err, "The %s has begun.", description)
 	}
+}
+
+// mayRecord refuses a recording that would also show sites outside the agent's origins: it is of a whole
+// process or browser, and has what frames, popups, former documents and other tabs leave there. Coverage
+// names its sources by their addresses, so those are left out of it.
+func mayRecord(c *agent.Call, description string) error {
+	if c.Origins == nil || description == "coverage" {
+		return nil
+	}
+	return &guard.LimitError{Text: "a " + description + " is not allowed, since the user limits the origins: it would " +
+		"also show other sites of the same browser process. Ask the user to record it in DevTools"}
 }
 
 // stopRecording writes the file of a recording, which stop ends.
@@ -236,6 +251,9 @@ func bytesText(n int64) string {
 }
 
 func heapSnapshot(ctx context.Context, c *agent.Call, in stopIn) error {
+	if err := mayRecord(c, "heap snapshot"); err != nil {
+		return err
+	}
 	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("heap", output.HeapSnapshot)),
 		output.HeapSnapshot)
 	if err != nil {
@@ -277,18 +295,29 @@ func stopProfile(ctx context.Context, c *agent.Call, in stopIn) error {
 const mostCovered = 20
 
 func stopCoverage(ctx context.Context, c *agent.Call, in stopIn) error {
-	covered := []profiling.Covered{}
+	covered, refused := []profiling.Covered{}, 0
 	path, _, err := stopRecording(ctx, c, in, "coverage", output.JSON,
 		func(r *profiling.Recordings, to *os.File) error {
 			all, err := r.StopCoverage(ctx)
 			if err != nil {
 				return err
 			}
-			covered = append(covered, all...)
+			for _, source := range all {
+				if c.CheckOrigin(source.URL) == nil {
+					covered = append(covered, source)
+				}
+			}
+			refused = len(all) - len(covered)
 			return json.NewEncoder(to).Encode(covered)
 		})
 	if err != nil {
 		return err
+	}
+	c.Out.LeftOut(refused, "sources")
+	if len(covered) == 0 {
+		c.Out.Addf("Nothing ran in the recording, so the coverage in %s is empty. Start it with reload to record what "+
+			"loads. If something did run, another client of this browser, such as DevTools, recorded coverage too.", path)
+		return nil
 	}
 	c.Out.Addf("Saved the coverage of %d sources to %s. Unused:", len(covered), path)
 	for _, s := range covered[:min(mostCovered, len(covered))] {

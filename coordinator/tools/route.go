@@ -74,8 +74,8 @@ var _ = define(definition[routeIn]{
 		"2. `status`, `body` or `contentType`: the route responds in place of the server, for any origin.\n" +
 		"3. Otherwise the request is sent with other headers.\n\n" +
 		"`headers` and `removeHeaders` apply to the response in case 2, to the request in case 3. Routes and the " +
-		"offline state apply to the session's pages with their frames and workers, bypass service workers, and " +
-		"end with the session or the browser.",
+		"offline state apply to the tabs that the session works in or has opened, with their frames and workers, " +
+		"bypass service workers, and end with the session or the browser.",
 	Example: `{"pattern": "**/api/cart", "status": 500}`,
 })
 

@@ -2,7 +2,7 @@
 // system releases when their program ends, however it ends.
 //
 //	release, err := pagelock.Capture.Acquire(ctx, targetID) // one capture with a clip at a time
-//	release, free, err := pagelock.Agent.Try(targetID)      // one agent
+//	release, free, err := pagelock.Agent.TryAs(targetID, text) // one agent, whose text others read
 //
 // A page is named by its CDP target id, which is the same in every program.
 package pagelock
@@ -32,6 +32,8 @@ const (
 	// the browser has answered: two of them at once, or one whose session ends, leave the page at
 	// the clip's size.
 	Capture Kind = "capture"
+	// Setting has any number of holders, each of which has published what it has set there.
+	Setting Kind = "set"
 )
 
 // retryInterval is between two tries to take a lock. The system has no event for its release.
@@ -39,7 +41,7 @@ const retryInterval = time.Millisecond
 
 // Acquire waits until nobody else holds the page's lock.
 func (k Kind) Acquire(ctx context.Context, page string) (release func() error, err error) {
-	lock, err := k.lock(page)
+	lock, err := k.lock(page, "")
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +54,19 @@ func (k Kind) Acquire(ctx context.Context, page string) (release func() error, e
 
 // Try takes the page's lock if it is free.
 func (k Kind) Try(page string) (release func() error, free bool, err error) {
-	lock, err := k.lock(page)
+	return k.TryAs(page, nil)
+}
+
+// TryAs is Try by a holder who gives others a text, which Holder reads.
+func (k Kind) TryAs(page string, text []byte) (release func() error, free bool, err error) {
+	lock, err := k.lock(page, "")
 	if err != nil {
 		return nil, false, err
 	}
+	return try(lock, text)
+}
+
+func try(lock *flock.Flock, text []byte) (release func() error, free bool, err error) {
 	guard, err := cleaning()
 	if err != nil {
 		return nil, false, err
@@ -67,7 +78,11 @@ func (k Kind) Try(page string) (release func() error, free bool, err error) {
 		return nil, false, fmt.Errorf("lock the page: %w", err)
 	}
 	free, err = trusted.Lock(lock, lock.TryLock)
-	if err = errors.Join(err, guard.Unlock()); err != nil {
+	err = errors.Join(err, guard.Unlock())
+	if err == nil && free {
+		err = write(lock.Path(), text)
+	}
+	if err != nil {
 		return nil, false, fmt.Errorf("lock the page: %w", errors.Join(err, lock.Unlock()))
 	}
 	return func() error { return remove(lock) }, free, nil
@@ -76,9 +91,12 @@ func (k Kind) Try(page string) (release func() error, free bool, err error) {
 // cleanTimeout bounds the wait for another program that removes files.
 const cleanTimeout = 2 * time.Second
 
-// lock is that of a page. Its name is a hash: a browser chooses its pages' ids.
-func (k Kind) lock(page string) (*flock.Flock, error) {
-	return newLock(fmt.Sprintf("%s-%016x.lock", k, xxh3.HashString(page)))
+// lock is that of a page.
+func (k Kind) lock(page, suffix string) (*flock.Flock, error) { return newLock(k.name(page, suffix)) }
+
+// name is that of a lock's file. It is a hash: a browser chooses its pages' ids.
+func (k Kind) name(page, suffix string) string {
+	return fmt.Sprintf("%s-%016x%s.lock", k, xxh3.HashString(page), suffix)
 }
 
 // cleaning is held alone by the program that removes files, and shared by those that try: a file
@@ -101,7 +119,7 @@ func Clean() error {
 	if err != nil || !alone {
 		return err
 	}
-	for _, kind := range []Kind{Agent, Capture} {
+	for _, kind := range []Kind{Agent, Capture, Setting} {
 		err = errors.Join(err, kind.clean())
 	}
 	return errors.Join(err, guard.Unlock())

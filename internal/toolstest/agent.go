@@ -68,7 +68,7 @@ func StartClient(t testing.TB, o agent.Options, host *mcp.ClientOptions, protoco
 	t.Helper()
 	windows := registry.Open(t.Context(),
 		registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
-	o.Windows, o.Version, o.Claim = windows, "test", claim.NewPages(slog.New(slog.DiscardHandler)).Claim
+	o.Windows, o.Version, o.Claims = windows, "test", claim.NewPages(slog.New(slog.DiscardHandler))
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

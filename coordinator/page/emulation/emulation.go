@@ -10,13 +10,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
-	"browser-coordinator/coordinator/page/address"
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
 )
@@ -24,6 +25,7 @@ import (
 // Options of an Emulation.
 type Options struct {
 	Conn     *cdp.Conn    // of the browser
+	ID       target.ID    // of the page
 	Session  *cdp.Session // of the page itself
 	Frames   *frame.Tree
 	Screen   *capture.Screen
@@ -31,6 +33,8 @@ type Options struct {
 	// Network converts the network conditions that a page emulates into the conditions to
 	// apply. Its argument is nil if the page emulates none.
 	Network func(emulated any) any
+	// Owner tells those who meet the page what it emulates; nil: there are no others.
+	Owner *claim.Owner
 }
 
 // Emulation holds the overrides of one page.
@@ -40,8 +44,11 @@ type Emulation struct {
 	mu        sync.Mutex          // guards the fields that follow
 	overrides map[string]override // by method
 	sized     sized
-	located   []string // origins with permission to read the location
+	located   []permission // to read the location, which were given
 }
+
+// ID is the page's CDP target id.
+func (e *Emulation) ID() string { return string(e.opts.ID) }
 
 // Session is the page's own session.
 func (e *Emulation) Session() *cdp.Session { return e.opts.Session }
@@ -68,7 +75,7 @@ func (e *Emulation) Plan(s Settings) (apply func(context.Context) error, err err
 	if len(set) == 0 && s.Viewport == nil && s.Location == nil && !s.Reset {
 		return nil, errors.New("name what to emulate")
 	}
-	return func(ctx context.Context) error { return e.set(ctx, s, set) }, nil
+	return func(ctx context.Context) error { return errors.Join(e.set(ctx, s, set), e.publish()) }, nil
 }
 
 func (e *Emulation) set(ctx context.Context, s Settings, set []override) error {
@@ -207,7 +214,7 @@ func (e *Emulation) reset(ctx context.Context) error {
 	e.mu.Lock()
 	set := e.overrides
 	e.overrides = map[string]override{}
-	origins := e.located
+	located := e.located
 	e.located = nil
 	e.mu.Unlock()
 	if v := e.opts.Viewport; v != nil { // the initial size of its pages
@@ -227,37 +234,39 @@ func (e *Emulation) reset(ctx context.Context) error {
 		}
 	}
 	e.setSize(e.opts.Viewport)
-	for _, origin := range origins {
-		if err := e.setLocationPermission(ctx, origin, browser.PermissionSettingPrompt); err != nil {
+	for _, permission := range located {
+		if err := e.returnLocation(ctx, permission); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// allowLocation grants the page's origin access to the location, without a prompt.
-func (e *Emulation) allowLocation(ctx context.Context) error {
-	origin := address.Origin(e.opts.Frames.PageURL())
-	if origin == "" {
-		return errors.New("geolocation: open the page first, since the permission is given to its origin")
-	}
-	e.mu.Lock()
-	known := slices.Contains(e.located, origin)
-	e.mu.Unlock()
-	if known {
-		return nil
-	}
-	if err := e.setLocationPermission(ctx, origin, browser.PermissionSettingGranted); err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.located = append(e.located, origin)
-	return nil
+// emulated names what each command overrides.
+var emulated = map[string]string{
+	NetworkMethod:                             "the network",
+	emulation.CommandSetCPUThrottlingRate:     "a slower processor",
+	emulation.CommandSetUserAgentOverride:     "the user agent",
+	emulation.CommandSetLocaleOverride:        "the language",
+	emulation.CommandSetTimezoneOverride:      "the time zone",
+	emulation.CommandSetEmulatedMedia:         "media features",
+	emulation.CommandSetGeolocationOverride:   "the location",
+	emulation.CommandSetDeviceMetricsOverride: "the size",
 }
 
-func (e *Emulation) setLocationPermission(ctx context.Context, origin string, setting browser.PermissionSetting) error {
-	return e.opts.Conn.Call(ctx, browser.CommandSetPermission, map[string]any{
-		"permission": map[string]string{"name": "geolocation"}, "setting": setting, "origin": origin,
-	}, nil)
+// publish tells those who meet the page what it emulates.
+func (e *Emulation) publish() error {
+	e.mu.Lock()
+	var names []string
+	for method := range e.overrides {
+		if name := emulated[method]; name != "" {
+			names = append(names, name)
+		}
+	}
+	e.mu.Unlock()
+	text := ""
+	if slices.Sort(names); len(names) > 0 {
+		text = "emulates in this tab: " + strings.Join(names, ", ") + " (browser_emulate)"
+	}
+	return e.opts.Owner.Set(e.ID(), "emulation", text)
 }

@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"unicode/utf16"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/css"
 	"github.com/chromedp/cdproto/profiler"
+	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/claim"
 )
 
 // Covered is the used part of one script or style sheet. Its JSON has the format of the
@@ -25,9 +28,12 @@ type Covered struct {
 	Used   int            `json:"-"`
 }
 
-// coverage is a recording of the used parts of scripts and style sheets.
+// coverage is a recording of the used parts of scripts and style sheets. That of scripts is a setting of
+// the process, so it is one agent's there: a second recording would take the counts of the first.
 type coverage struct {
 	page      Options
+	isolate   string            // the process's heap of scripts
+	release   func()            // ends the claim on it
 	sheets    *cdp.Subscription // the existing style sheets
 	old       map[string]bool   // scripts that existed at the start
 	documents int               // documents that the page had shown at the start
@@ -43,19 +49,54 @@ type CoveredRange struct {
 // until Recordings.StopCoverage or the end of the connection.
 func (p *Profiler) StartCoverage(ctx context.Context) error {
 	return p.page.Run(ctx, "starting coverage", 0, func(ctx context.Context) error {
-		c := &coverage{page: p.page, sheets: p.page.Session.Listen(css.StyleSheetAdded.Method), old: map[string]bool{}}
+		p.recordings.mu.Lock()
+		other := p.recordings.coverage
+		p.recordings.mu.Unlock()
+		if other != nil {
+			return ErrRecording
+		}
+		c := &coverage{page: p.page, old: map[string]bool{}, release: func() {}}
+		if err := c.claim(ctx); err != nil {
+			return err
+		}
+		c.sheets = p.page.Session.Listen(css.StyleSheetAdded.Method)
 		if err := c.start(ctx); err != nil {
-			c.sheets.Close()
+			c.close()
 			return err
 		}
 		p.recordings.mu.Lock()
 		defer p.recordings.mu.Unlock()
-		if before := p.recordings.coverage; before != nil {
-			before.sheets.Close()
-		}
 		p.recordings.coverage = c
 		return nil
 	})
+}
+
+// claim makes the process that the page is in now the agent's alone for coverage.
+func (c *coverage) claim(ctx context.Context) error {
+	id, err := protocol.Call(ctx, c.page.Session, runtime.GetIsolateID, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	if id.ID == c.isolate {
+		return nil
+	}
+	release, err := c.page.Owner.Claim("coverage " + id.ID)
+	if taken, ok := errors.AsType[*claim.TakenError](err); ok {
+		return fmt.Errorf("%s records the coverage of this page, or of another tab in its process, and the browser "+
+			"counts for one at a time. Wait until that is stopped, or record in a tab of another site", taken.Owner)
+	}
+	if err != nil {
+		return err
+	}
+	c.release()
+	c.isolate, c.release = id.ID, release
+	return nil
+}
+
+// close ends what the recording has of this program; its page may have gone.
+func (c *coverage) close() {
+	c.sheets.Close()
+	c.release()
 }
 
 func (c *coverage) start(ctx context.Context) error {
@@ -69,7 +110,8 @@ func (c *coverage) start(ctx context.Context) error {
 		{css.CommandStartRuleUsageTracking, nil},
 		{profiler.CommandEnable, nil},
 		{profiler.CommandStartPreciseCoverage, profiler.StartPreciseCoverageParams{
-			CallCount: new(false), Detailed: new(true),
+			// Without counts, the engine reports each function only once, in whichever recording.
+			CallCount: new(true), Detailed: new(true),
 		}},
 	} {
 		if err := session.Call(ctx, command.method, command.params, nil); err != nil {
@@ -94,9 +136,12 @@ func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.sheets.Close()
+	defer c.close()
 	var found []Covered
 	err = c.page.Run(ctx, "stopping coverage", recordTimeout, func(ctx context.Context) error {
+		if err := c.claim(ctx); err != nil { // the page may have moved to another process
+			return err
+		}
 		scripts, err := c.scripts(ctx)
 		if err != nil {
 			return err
@@ -134,7 +179,7 @@ func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
 			}
 		}
 		covered.Ranges = usedRanges(s.Functions, covered.Total)
-		covered.Text = c.sourceOf(ctx, s.URL, covered.Total)
+		covered.Text = c.sourceOf(ctx, s.URL, &covered.Total)
 		covered.Used = length(covered.Ranges)
 		found = append(found, covered)
 	}
@@ -142,12 +187,15 @@ func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
 }
 
 // sourceOf is the text of a script with a file of its own, if the page still has it. For
-// a script inside a document, the page has only the whole document.
-func (c *coverage) sourceOf(ctx context.Context, url string, total int) string {
+// a script inside a document, the page has only the whole document. The engine does not report functions
+// that were not used since the start, so the file may be longer than the functions tell.
+func (c *coverage) sourceOf(ctx context.Context, url string, total *int) string {
 	content, err := c.page.Network.ResourceContent(ctx, url)
-	if err != nil || len(utf16.Encode([]rune(string(content)))) != total {
+	length := len(utf16.Encode([]rune(string(content))))
+	if err != nil || length < *total || url == c.page.Frames.PageURL() {
 		return ""
 	}
+	*total = length
 	return string(content)
 }
 

@@ -10,21 +10,24 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/lifecycle"
 )
 
-// Options of a Profiler. All are required.
+// Options of a Profiler. All but Owner are required.
 type Options struct {
 	Run       lifecycle.Run
 	Lifecycle *lifecycle.Lifecycle
 	ID        target.ID    // of the page
+	Browser   string       // its id
 	Session   *cdp.Session // of the page itself
 	Frames    *frame.Tree
 	Screen    *capture.Screen
 	Network   *history.Network
+	Owner     *claim.Owner // nil: there are no other agents
 }
 
 // recordTimeout bounds the transfer of a trace, a profile or a heap, which may take long
@@ -41,9 +44,27 @@ var ErrRecording = errors.New("a recording of this kind is running already: stop
 // Recordings are the recordings of one connection, at most one of each kind. The zero
 // value is ready for use.
 type Recordings struct {
-	mu             sync.Mutex // guards the fields that follow
-	trace, profile *Profiler
-	coverage       *coverage
+	mu       sync.Mutex // guards the fields that follow
+	trace    *trace
+	profile  *Profiler
+	coverage *coverage
+}
+
+// Ended ends the recordings of a page, which has closed.
+func (r *Recordings) Ended(page target.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.trace != nil && r.trace.page.ID == page {
+		r.trace.release()
+		r.trace = nil
+	}
+	if r.profile != nil && r.profile.page.ID == page {
+		r.profile = nil
+	}
+	if r.coverage != nil && r.coverage.page.ID == page {
+		r.coverage.close()
+		r.coverage = nil
+	}
 }
 
 // Profiler starts recordings of one page.

@@ -60,7 +60,7 @@ func TestTraceAgreesWithThePage(t *testing.T) {
 	if err := p.Profiler().StartTrace(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Profiler().StartTrace(t.Context()); err == nil || !strings.Contains(err.Error(), "one trace at a time") {
+	if err := p.Profiler().StartTrace(t.Context()); !errors.Is(err, profiling.ErrRecording) {
 		t.Errorf("a second trace: %v", err)
 	}
 	if _, err := p.Reload(t.Context()); err != nil {
@@ -249,5 +249,35 @@ func TestCoverage(t *testing.T) {
 	}
 	if _, err := b.Recordings().StopCoverage(t.Context()); !errors.Is(err, profiling.ErrNotRecording) {
 		t.Errorf("stopped twice: %v", err)
+	}
+}
+
+// A recording counts what runs during it, also if an earlier one has reported the same functions, and the
+// size of a file is that of all of it.
+func TestCoverageAgainWithoutReload(t *testing.T) {
+	t.Parallel()
+	const script = "function one() { return 1 }\nfunction two() { return 2 }\n"
+	b := pagetest.Connect(t)
+	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			fmt.Fprint(w, `<!doctype html><script src="/app.js"></script>`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/javascript")
+		io.WriteString(w, script)
+	}))
+	for round := range 3 {
+		if err := p.Profiler().StartCoverage(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pagetest.Evaluate(t, p, "one()")
+		covered, err := b.Recordings().StopCoverage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(covered, func(c profiling.Covered) bool { return c.URL == url+"/app.js" })
+		if i < 0 || covered[i].Used != len("function one() { return 1 }") || covered[i].Total != len(script) {
+			t.Errorf("round %d: %+v", round, covered)
+		}
 	}
 }

@@ -2,10 +2,12 @@ package profiling
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/claim"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdpio "github.com/chromedp/cdproto/io"
@@ -22,28 +24,49 @@ var traceCategories = []string{
 	"disabled-by-default-lighthouse", "disabled-by-default-v8.compile", "disabled-by-default-v8.cpu_profiler",
 }
 
+// trace is a recording of the browser's work, which a browser makes one of at a time.
+type trace struct {
+	*Profiler
+	release func() // ends the claim on it
+}
+
 // StartTrace records the browser's work for the page, until Recordings.StopTrace
-// or the end of the connection. A browser records one trace at a time.
+// or the end of the connection.
 func (p *Profiler) StartTrace(ctx context.Context) error {
+	p.recordings.mu.Lock()
+	other := p.recordings.trace
+	p.recordings.mu.Unlock()
+	if other != nil {
+		return ErrRecording
+	}
 	return p.page.Run(ctx, "starting a trace", 0, func(ctx context.Context) error {
 		// A page that is not drawn has no paints and no layout shifts.
 		if err := p.page.Screen.EmulateFocus(ctx); err != nil {
 			return err
 		}
-		_, err := protocol.Call(ctx, p.page.Session, tracing.Start, tracing.StartParams{
-			TransferMode: tracing.StartTransferModeReturnAsStream, StreamFormat: tracing.StreamFormatJSON,
-			TraceConfig: &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: []string{"*"}},
-		})
-		if cdp.Refused(err) {
-			return fmt.Errorf("%w: a browser records one trace at a time, and DevTools or another agent may be at "+
-				"it", err)
+		release, err := p.page.Owner.Claim("trace " + p.page.Browser)
+		if taken, ok := errors.AsType[*claim.TakenError](err); ok {
+			return fmt.Errorf("%s records a trace, and a browser records one at a time: wait until it is stopped",
+				taken.Owner)
 		}
 		if err != nil {
 			return err
 		}
+		_, err = protocol.Call(ctx, p.page.Session, tracing.Start, tracing.StartParams{
+			TransferMode: tracing.StartTransferModeReturnAsStream, StreamFormat: tracing.StreamFormatJSON,
+			TraceConfig: &tracing.TraceConfig{IncludedCategories: traceCategories, ExcludedCategories: []string{"*"}},
+		})
+		if cdp.Refused(err) {
+			err = fmt.Errorf("%w: a browser records one trace at a time, and another client of it, such as DevTools, "+
+				"does", err)
+		}
+		if err != nil {
+			release()
+			return err
+		}
 		p.recordings.mu.Lock()
 		defer p.recordings.mu.Unlock()
-		p.recordings.trace = p
+		p.recordings.trace = &trace{p, release}
 		return nil
 	})
 }
@@ -65,6 +88,7 @@ func (r *Recordings) StopTrace(ctx context.Context, w io.Writer) (Trace, error) 
 	if err != nil {
 		return t, err
 	}
+	defer p.release()
 	t.Page = string(p.page.ID)
 	err = p.page.Run(ctx, "stopping the trace", recordTimeout, func(ctx context.Context) error {
 		t.Unread = p.page.Frames.Run(ctx, p.page.Frames.Main(), vitalsFunction, nil, &t.Vitals)

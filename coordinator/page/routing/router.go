@@ -1,12 +1,14 @@
-// Package routing changes the network of a connection's pages: routes answer, change or
+// Package routing changes the network of an agent's pages: routes answer, change or
 // fail their requests, and offline mode lets no request through. The browser drops both
 // when the connection ends, for whatever reason.
 package routing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"sync"
@@ -17,17 +19,22 @@ import (
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/page/emulation"
 )
 
-// Options of a Router. All are required.
+// Options of a Router. Conn, CallTimeout and Logger are required.
 type Options struct {
 	Conn        *cdp.Conn
 	CallTimeout time.Duration
 	Logger      *slog.Logger
+	// Owns reports whether the settings apply to a page: whether it is one of the agent's own. Nil: each is.
+	Owns func(page string) bool
+	// Owner tells those who meet a page what is set there; nil: there are no others.
+	Owner *claim.Owner
 }
 
-// Router holds the network settings of a connection for its pages.
+// Router holds the network settings of an agent for its pages in one browser.
 type Router struct {
 	opts    Options
 	running sync.WaitGroup // loop
@@ -37,7 +44,7 @@ type Router struct {
 	routes  []*activeRoute
 	offline bool
 	members map[target.SessionID]member   // sessions of pages, frames and workers
-	inUse   map[*emulation.Emulation]bool // of pages; not those that are only recorded
+	inUse   map[*emulation.Emulation]bool // of the agent's own pages, as of the last Sync
 	started bool                          // loop is running
 }
 
@@ -72,32 +79,34 @@ type command struct {
 }
 
 // holding returns the command that pauses new frames and workers at their start until
-// they are known. They then send no request before the settings apply. mu is held.
-func (r *Router) holding() command {
+// they are known, or no longer does. They then send no request before the settings apply.
+func holding(hold bool) command {
 	return command{target.CommandSetAutoAttach, target.SetAutoAttachParams{
-		AutoAttach: true, WaitForDebuggerOnStart: len(r.routes) > 0 || r.offline, Flatten: new(true),
+		AutoAttach: true, WaitForDebuggerOnStart: hold, Flatten: new(true),
 	}}
 }
 
-// routing returns the commands that apply the routes to a session; mu is held.
-func (r *Router) routing() []command {
-	routed := len(r.routes) > 0
+// holds reports whether new frames and workers are paused; mu is held.
+func (r *Router) holds() bool { return len(r.routes) > 0 || r.offline }
+
+// routing returns the commands that apply routes to a session, or remove them.
+func routing(routed bool) []command {
 	intercept := command{fetch.CommandDisable, nil}
 	if routed {
 		intercept = command{fetch.CommandEnable, fetch.EnableParams{}} // of all requests
 	}
 	// A service worker would respond before the routes apply.
 	bypass := command{network.CommandSetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: routed}}
-	return []command{intercept, bypass, r.holding()}
+	return []command{intercept, bypass}
 }
 
 // Conditions returns the parameters of emulation.NetworkMethod. Offline mode overrides the
 // network conditions that a page emulates.
-func (r *Router) Conditions(emulated any) any {
+func (r *Router) Conditions(page *emulation.Emulation, emulated any) any {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case r.offline:
+	case r.offline && r.inUse[page]:
 		return emulation.Offline()
 	case emulated == nil:
 		return emulation.Unlimited()
@@ -112,10 +121,13 @@ func (r *Router) Admit(ctx context.Context, p *emulation.Emulation, s *cdp.Sessi
 	r.members[s.ID()] = member{s, p}
 	var commands []command
 	if r.inUse[p] && len(r.routes) > 0 {
-		commands = r.routing()
+		commands = routing(true)
 	}
 	if r.inUse[p] && r.offline {
-		commands = append(commands, command{emulation.NetworkMethod, emulation.Offline()}, r.holding())
+		commands = append(commands, command{emulation.NetworkMethod, emulation.Offline()})
+	}
+	if r.inUse[p] && r.holds() {
+		commands = append(commands, holding(true))
 	}
 	r.mu.Unlock()
 	for _, c := range commands {
@@ -126,8 +138,23 @@ func (r *Router) Admit(ctx context.Context, p *emulation.Emulation, s *cdp.Sessi
 	return nil
 }
 
-// Use applies the settings to a page from now on.
-func (r *Router) Use(ctx context.Context, p *emulation.Emulation) error {
+// Sync applies the settings to a page, if it is the agent's own, and removes them from those that no
+// longer are.
+func (r *Router) Sync(ctx context.Context, p *emulation.Emulation) error {
+	owned := func(page *emulation.Emulation) bool { return r.opts.Owns == nil || r.opts.Owns(page.ID()) }
+	r.mu.Lock()
+	former := slices.Collect(maps.Keys(r.inUse))
+	r.mu.Unlock()
+	var left []*emulation.Emulation
+	for _, page := range former {
+		if !owned(page) {
+			left = append(left, page)
+		}
+	}
+	err := r.leave(ctx, left)
+	if p == nil || !owned(p) {
+		return err
+	}
 	r.mu.Lock()
 	var joining []*cdp.Session
 	if !r.inUse[p] {
@@ -139,13 +166,71 @@ func (r *Router) Use(ctx context.Context, p *emulation.Emulation) error {
 		}
 	}
 	r.mu.Unlock()
+	if len(joining) > 0 {
+		err = errors.Join(err, r.publish())
+	}
 	for _, s := range joining {
 		// A session that has ended meanwhile needs no commands.
-		if err := r.Admit(ctx, p, s); err != nil && s == p.Session() {
-			return err
+		if admitted := r.Admit(ctx, p, s); admitted != nil && s == p.Session() {
+			return errors.Join(err, admitted)
 		}
 	}
-	return nil
+	return err
+}
+
+// leave removes the settings from pages.
+func (r *Router) leave(ctx context.Context, pages []*emulation.Emulation) error {
+	if len(pages) == 0 {
+		return nil
+	}
+	r.mu.Lock()
+	changed := len(r.routes) > 0 || r.offline
+	r.mu.Unlock()
+	var err error
+	if changed {
+		err = r.send(ctx, func(m member) []command {
+			if !slices.Contains(pages, m.page) {
+				return nil
+			}
+			network := m.page.Network()
+			if network == nil {
+				network = emulation.Unlimited()
+			}
+			return append(routing(false), command{emulation.NetworkMethod, network}, holding(false))
+		})
+	}
+	r.mu.Lock()
+	for _, page := range pages {
+		delete(r.inUse, page)
+	}
+	r.mu.Unlock()
+	for _, page := range pages {
+		err = errors.Join(err, r.opts.Owner.Set(page.ID(), settingRoutes, ""),
+			r.opts.Owner.Set(page.ID(), settingOffline, ""))
+	}
+	return err
+}
+
+// Kinds of settings that others are told of.
+const settingRoutes, settingOffline = "routes", "offline"
+
+// publish tells those who meet the agent's pages what is set there.
+func (r *Router) publish() (err error) {
+	r.mu.Lock()
+	pages := slices.Collect(maps.Keys(r.inUse))
+	routes, offline := "", ""
+	if len(r.routes) > 0 {
+		routes = "answers, changes or fails requests of this tab by routes (browser_route)"
+	}
+	if r.offline {
+		offline = "has taken this tab offline (browser_network_state_set)"
+	}
+	r.mu.Unlock()
+	for _, page := range pages {
+		err = errors.Join(err, r.opts.Owner.Set(page.ID(), settingRoutes, routes),
+			r.opts.Owner.Set(page.ID(), settingOffline, offline))
+	}
+	return err
 }
 
 // Remove forgets a session that has ended.
@@ -166,7 +251,7 @@ func (r *Router) applyRoutes(ctx context.Context) error {
 		paused := r.opts.Conn.ListenAll(fetch.RequestPaused.Method)
 		r.running.Go(func() { r.loop(paused) })
 	}
-	commands := r.routing()
+	commands := append(routing(len(r.routes) > 0), holding(r.holds()))
 	r.mu.Unlock()
 	return r.send(ctx, func(member) []command { return commands })
 }
@@ -175,11 +260,12 @@ func (r *Router) applyRoutes(ctx context.Context) error {
 func (r *Router) SetOffline(ctx context.Context, offline bool) error {
 	r.mu.Lock()
 	r.offline = offline
-	holding := r.holding()
+	hold := holding(r.holds())
 	r.mu.Unlock()
-	return r.send(ctx, func(m member) []command {
-		return []command{{emulation.NetworkMethod, r.Conditions(m.page.Network())}, holding}
-	})
+	conditions := func(m member) []command {
+		return []command{{emulation.NetworkMethod, r.Conditions(m.page, m.page.Network())}, hold}
+	}
+	return errors.Join(r.publish(), r.send(ctx, conditions))
 }
 
 // send sends commands to every session of the pages in use, and waits for the responses.
@@ -213,7 +299,7 @@ func (r *Router) send(ctx context.Context, commands func(member) []command) erro
 	return nil
 }
 
-// Add adds a route for all current and future pages of the connection. The most recent
+// Add adds a route for the agent's pages, now and later. The most recent
 // route is checked first.
 func (r *Router) Add(ctx context.Context, route Route) error {
 	if err := route.check(); err != nil {
@@ -226,7 +312,7 @@ func (r *Router) Add(ctx context.Context, route Route) error {
 	r.mu.Lock()
 	r.routes = slices.Insert(r.routes, 0, &activeRoute{Route: route, matches: matches})
 	r.mu.Unlock()
-	return r.applyRoutes(ctx)
+	return errors.Join(r.publish(), r.applyRoutes(ctx))
 }
 
 // Routes lists the routes in the order in which they are checked.
@@ -255,5 +341,5 @@ func (r *Router) RemoveRoutes(ctx context.Context, pattern string) (int, error) 
 	if removed == 0 {
 		return 0, nil
 	}
-	return removed, r.applyRoutes(ctx)
+	return removed, errors.Join(r.applyRoutes(ctx), r.publish())
 }

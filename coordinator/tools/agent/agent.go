@@ -10,12 +10,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
@@ -58,9 +60,9 @@ type Options struct {
 	Origins *policy.Origins
 	// Secrets are hidden from the agents; nil: none.
 	Secrets *secrets.Set
-	// Claim locks a page, by its id, until release is called, so that two agents of any
-	// programs never work in the same page. Nil: there are no other agents.
-	Claim func(page string) (release func(), err error)
+	// Claims lock pages, so that two agents of any programs never work in the same one. They also
+	// name what others have set in a browser. Nil: there are no other agents.
+	Claims *claim.Pages
 	// Endpoint returns the stable CDP address of a workspace; nil: there is none.
 	Endpoint func(workspace string) string
 	// Whole: an answer has no parts, however long it is. Its reader keeps what it does not show.
@@ -93,6 +95,7 @@ type Agent struct {
 	Test *export.Test
 
 	host       Host
+	owner      *claim.Owner  // this agent; nil: there are no others
 	alone      *window.Alone // the user of browsers without a window
 	identified chan struct{} // closed when the host has identified itself
 	refs       frame.Refs    // of all pages: no ref occurs on two pages
@@ -113,6 +116,7 @@ type Agent struct {
 	notices     []string               // for the next answer
 	unread      []vscodeipc.Note       // taken for an answer that nobody has read
 	noticed     map[string]struct{}    // those that a session needs once
+	met         map[string][]string    // what others have set, by page; see meetOthers
 	endPicture  func()                 // see reportPictured; nil: there was none
 
 	watchers sync.WaitGroup // watchUser, reportPictured
@@ -132,18 +136,24 @@ func New(o *Options, host Host) *Agent {
 		identified:  make(chan struct{}),
 		presence:    presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, start: time.Now()},
 		connections: map[string]*connection{}, dials: map[string]*dialing{}, suspended: map[string]*work{},
-		takeovers: map[browserUser]int{}, noticed: map[string]struct{}{},
+		takeovers: map[browserUser]int{}, noticed: map[string]struct{}{}, met: map[string][]string{},
 	}
 	limit := a.Access
 	if a.Attached { // another program's browser, which has a user of its own
 		limit = ""
 	}
 	a.alone = window.NewAlone(a.Info, limit)
+	if a.Claims != nil {
+		a.owner = a.Claims.Owner(a.presence.client.ID, ownerName(unnamed))
+	}
 	if a.Record {
 		a.Test = &export.Test{}
 	}
 	return a
 }
+
+// ownerName names an agent of that host to the other agents.
+func ownerName(host string) string { return fmt.Sprintf("another agent (%s)", host) }
 
 // unnamed is the name of a host that has not sent its name.
 const unnamed = "an MCP host"
@@ -161,6 +171,7 @@ func (a *Agent) Identify(name, version string) {
 	}
 	if name != "" {
 		a.presence.client.Name, a.presence.client.Version = limit(name, longestHost), version
+		a.owner.Rename(ownerName(a.presence.client.Name))
 	}
 	close(a.identified)
 }

@@ -107,7 +107,7 @@ func (a *Agent) run(ctx context.Context, r Request, at position, address *vscode
 		err = c.runPermitted(ctx)
 		end()
 	}
-	err = a.explain(err)
+	err = c.nameHolds(a.explain(err))
 	c.noteTakeover()
 	c.report(ctx, start, err)
 	return c, err

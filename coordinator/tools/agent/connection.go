@@ -113,6 +113,7 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	defer close(d.done)
 	options := page.Options{
 		Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs, User: page.UserPresent,
+		Owns: func(id string) bool { return a.owns(to.url, id) }, Owner: a.owner,
 	}
 	if to.owner == ofSession {
 		options.User = page.UserIfVisible

@@ -41,6 +41,7 @@ func (c *Call) AnyPage(ctx context.Context) (*page.Page, error) {
 	}
 	c.effect = effect{page: p, url: p.URL()}
 	c.beginInVideo(p)
+	c.meetOthers(ctx, p)
 	return p, c.Bind(ctx, p, "")
 }
 
@@ -162,8 +163,9 @@ func (a *Agent) openTab(ctx context.Context, in *connection) (*page.Page, error)
 		in.work.opened[p.ID()] = forItself
 		a.mu.Unlock()
 		a.claim(in, p.ID())
+		return in.browser.Page(ctx, p.ID()) // its own now
 	}
-	return p, err
+	return nil, err
 }
 
 func find(pages []page.Info, id string) *page.Info {

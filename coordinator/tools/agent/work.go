@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"browser-coordinator/coordinator/page"
@@ -91,27 +93,41 @@ func (a *Agent) claimPage(c *connection, id string) bool {
 	if c.work.claims[id] != nil {
 		return true
 	}
-	release, err := func() {}, error(nil)
-	if a.Claim != nil {
-		release, err = a.Claim(id)
-	}
+	release, err := a.owner.Claim(id)
 	if err == nil {
 		c.work.claims[id] = release
 	}
 	return err == nil
 }
 
+// owns reports whether a tab of a browser is one that the agent works in or has opened: what it sets for
+// its tabs applies there.
+func (a *Agent) owns(url, id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.connections[url]
+	return c != nil && (c.work.opened[id] != 0 || c.work.claims[id] != nil)
+}
+
 // releaseAll is called when the agent has been idle.
 func (a *Agent) releaseAll() {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, c := range a.connections {
+	connections := slices.Collect(maps.Values(a.connections))
+	for _, c := range connections {
 		c.work.releaseAll()
 	}
 	for _, w := range a.suspended {
 		w.releaseAll()
 	}
 	a.worksIn("")
+	a.mu.Unlock()
+	for _, c := range connections {
+		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+		if err := c.browser.Routing().Sync(ctx, nil); err != nil {
+			a.Log.Warn("the routes of an idle agent stay in a tab that it has left", "error", err)
+		}
+		cancel()
+	}
 }
 
 // currentOf is the id of the page that the agent works in; empty: not chosen yet.
