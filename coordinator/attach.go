@@ -41,7 +41,7 @@ profile folder. Without it the command takes the one that lets programs connect.
 			attached := launch.New(userchrome.New(browser, p.logger))
 			defer attached.End() // the browser lives on
 			ctx := cmd.Context()
-			url, err := attached.Browser(ctx)
+			connected, err := attached.Open(ctx)
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -50,11 +50,11 @@ profile folder. Without it the command takes the one that lets programs connect.
 			}
 			var requests <-chan string
 			if asJSON {
-				product, err := window.ProductOf(ctx, url)
+				product, err := window.ProductOf(ctx, connected.URL())
 				if err != nil {
 					return err
 				}
-				if err := json.NewEncoder(p.out).Encode(map[string]string{"url": url, "product": product}); err != nil {
+				if err := json.NewEncoder(p.out).Encode(map[string]string{"url": connected.URL(), "product": product}); err != nil {
 					return err
 				}
 				requests = readRequests(p.in)
@@ -71,8 +71,8 @@ profile folder. Without it the command takes the one that lets programs connect.
 					if err := json.NewEncoder(p.out).Encode(browser.Respond(ctx, request)); err != nil {
 						return err
 					}
-				case <-attached.Done():
-					return attached.Err()
+				case <-connected.Done():
+					return connected.Err()
 				case <-ctx.Done():
 					return nil
 				}

@@ -32,8 +32,17 @@ func New(source Source) *OnDemand {
 	return o
 }
 
-// Browser returns the CDP URL of the running browser, and opens one if none runs.
+// Browser is Open for a caller that needs only the CDP URL.
 func (o *OnDemand) Browser(ctx context.Context) (string, error) {
+	b, err := o.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	return b.URL(), nil
+}
+
+// Open returns the running browser, and opens one if none runs.
+func (o *OnDemand) Open(ctx context.Context) (Browser, error) {
 	o.mu.Lock()
 	opening := o.opening
 	o.mu.Unlock()
@@ -45,23 +54,20 @@ func (o *OnDemand) Browser(ctx context.Context) (string, error) {
 		defer func() { <-o.turn }()
 	case <-ctx.Done():
 		if waiting := o.source.Waiting(); waiting != "" {
-			return "", fmt.Errorf("%w: %s", context.Cause(ctx), waiting)
+			return nil, fmt.Errorf("%w: %s", context.Cause(ctx), waiting)
 		}
-		return "", context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	if b := o.running(); b != (absentBrowser{}) {
 		select {
 		case <-b.Done():
 		default:
-			return b.URL(), nil
+			return b, nil
 		}
 	}
 	b, err := o.source.Open(ctx)
 	o.set(b)
-	if err != nil {
-		return "", err
-	}
-	return b.URL(), nil
+	return b, err
 }
 
 func (o *OnDemand) set(b Browser) {
@@ -79,14 +85,20 @@ func (o *OnDemand) running() Browser {
 	return o.browser
 }
 
-// absentBrowser is the browser that does not run.
+// absentBrowser is the browser that does not run, or no longer.
 type absentBrowser struct{}
 
 func (absentBrowser) URL() string                { return "" }
 func (absentBrowser) InProcess() browser.Browser { return nil }
 func (absentBrowser) Downloads() string          { return "" }
-func (absentBrowser) Done() <-chan struct{}      { return nil }
+func (absentBrowser) Done() <-chan struct{}      { return closed }
 func (absentBrowser) Err() error                 { return nil }
+
+var closed = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // Kind is that of the browser, also before one runs.
 func (o *OnDemand) Kind() Kind { return o.source.Kind() }
@@ -104,12 +116,8 @@ func (o *OnDemand) Downloads() string { return o.running().Downloads() }
 // URL is the running browser's CDP address; empty: none runs.
 func (o *OnDemand) URL() string { return o.running().URL() }
 
-// Done is closed when the browser has ended; nil: no browser runs.
+// Done is closed when the browser has ended, or if none runs.
 func (o *OnDemand) Done() <-chan struct{} { return o.running().Done() }
-
-// InProcess is the running browser for clients within this process; nil: none runs, or they dial
-// its address.
-func (o *OnDemand) InProcess() browser.Browser { return o.running().InProcess() }
 
 // Err is how the browser ended by itself; nil: in good order, or it still runs.
 func (o *OnDemand) Err() error { return o.running().Err() }

@@ -209,30 +209,31 @@ func (l *launcher) await(ctx context.Context) error {
 }
 
 func (l *launcher) launchOwn() error {
-	url, err := l.onDemand.Browser(l.ctx)
+	opened, err := l.onDemand.Open(l.ctx)
 	if err != nil {
 		return err
 	}
-	inProcess, ended := l.onDemand.InProcess(), l.onDemand.Done()
+	inProcess := opened.InProcess()
 	var product discovery.Product
 	if inProcess != nil {
 		product, _ = inProcess.Product(l.ctx) // for the status only
 	}
 	l.mu.Lock()
 	l.generation++
-	l.browser = &cdpproxy.Browser{
+	own := &cdpproxy.Browser{
 		Generation: ownGeneration + l.generation, Name: cmp.Or(l.onDemand.Provider(), "private"),
-		Product: product.Name, Via: string(l.onDemand.Kind()), URL: url, InProcess: inProcess,
+		Product: product.Name, Via: string(l.onDemand.Kind()), URL: opened.URL(), InProcess: inProcess,
 	}
+	l.browser = own
 	l.refresh()
 	l.mu.Unlock()
 	l.running.Add(1)
-	go l.watchOwn(ended)
+	go l.watchOwn(own, opened.Done())
 	return nil
 }
 
-// watchOwn clears our own browser when it ends.
-func (l *launcher) watchOwn(ended <-chan struct{}) {
+// watchOwn clears our own browser when it ends, unless the next one has replaced it.
+func (l *launcher) watchOwn(own *cdpproxy.Browser, ended <-chan struct{}) {
 	defer l.running.Done()
 	select {
 	case <-ended:
@@ -240,7 +241,9 @@ func (l *launcher) watchOwn(ended <-chan struct{}) {
 		return
 	}
 	l.mu.Lock()
-	l.browser = nil
-	l.refresh()
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	if l.browser == own {
+		l.browser = nil
+		l.refresh()
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"browser-coordinator/cdpproxy"
+	"browser-coordinator/cdpproxy/browser"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/policy"
@@ -124,6 +125,55 @@ func TestStoppedInOurOwnBrowser(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Fatalf("the window's user has stopped %q, and the launcher %q", stopped, allowed.Stopped)
 			}
+		}
+	}
+}
+
+// endingSource opens a browser that this program ends as soon as it runs: no real one ends at that very
+// moment.
+type endingSource struct {
+	launch.Chrome
+	end func() error
+}
+
+func (s *endingSource) Open(context.Context) (launch.Browser, error) {
+	return &endingBrowser{launch.NewConnection(), s.end}, nil
+}
+
+type endingBrowser struct {
+	launch.Connection
+	end func() error
+}
+
+func (b *endingBrowser) InProcess() browser.Browser {
+	b.Finish(b.end())
+	return nil
+}
+
+// TestOwnBrowserThatEndsAtOnce: a browser that has ended does not stay the current one.
+func TestOwnBrowserThatEndsAtOnce(t *testing.T) {
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	windows := registry.Open(t.Context(), registry.Options{})
+	defer windows.Close()
+	source := &endingSource{}
+	onDemand := launch.New(source)
+	source.end = onDemand.End
+	l := newLauncher(windows.Source(t.TempDir()), &Options{OnDemand: onDemand, Access: policy.ModeFull,
+		Logger: slog.New(slog.DiscardHandler)})
+	defer l.close()
+	if err := l.launchOwn(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		b, changed := l.Browser()
+		if b == nil {
+			break
+		}
+		select {
+		case <-changed:
+		case <-time.After(10 * time.Second):
+			t.Fatal("a browser that has ended is the current one")
 		}
 	}
 }
