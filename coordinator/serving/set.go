@@ -2,6 +2,8 @@ package serving
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"browser-coordinator/coordinator/endpoint"
@@ -18,13 +20,21 @@ type Set struct {
 	running sync.WaitGroup
 
 	mu     sync.Mutex // guards served
-	served map[string]*Endpoint
+	served map[string]*served
+}
+
+// served is the endpoint of a workspace, or the attempt of the first caller to serve it, for which the
+// others wait: that takes a while if another process owns the endpoint and does not respond.
+type served struct {
+	ready    chan struct{} // closed when the fields that follow are set
+	endpoint *Endpoint
+	err      error
 }
 
 // NewSet returns a Set that serves nothing yet.
 func NewSet(windows *registry.Registry, o Options) *Set {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Set{windows: windows, options: o, ctx: ctx, cancel: cancel, served: map[string]*Endpoint{}}
+	return &Set{windows: windows, options: o, ctx: ctx, cancel: cancel, served: map[string]*served{}}
 }
 
 // Follow serves the endpoint of the window that want resolves to, now or as soon as one
@@ -65,20 +75,36 @@ func (s *Set) ServeWindow(w registry.Window) {
 // address.
 func (s *Set) Serve(workspace string) (endpoint.Addr, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	served := s.served[workspace]
-	if served == nil {
+	e := s.served[workspace]
+	first := e == nil
+	if first {
 		if err := s.ctx.Err(); err != nil {
+			s.mu.Unlock()
 			return endpoint.Addr{}, err
 		}
-		var err error
-		served, err = Serve(s.ctx, workspace, s.windows.Source(workspace), &s.options)
-		if err != nil {
-			return endpoint.Addr{}, err
-		}
-		s.served[workspace] = served
+		e = &served{ready: make(chan struct{})}
+		s.served[workspace] = e
 	}
-	return served.Address(), nil
+	s.mu.Unlock()
+	if first {
+		s.serve(workspace, e)
+	}
+	<-e.ready
+	if e.err != nil {
+		return endpoint.Addr{}, e.err
+	}
+	return e.endpoint.Address(), nil
+}
+
+// serve makes an attempt. The next caller makes another one if it fails.
+func (s *Set) serve(workspace string, e *served) {
+	defer close(e.ready)
+	e.endpoint, e.err = Serve(s.ctx, workspace, s.windows.Source(workspace), &s.options)
+	if e.err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.served, workspace)
+	}
 }
 
 // Close ends all endpoints.
@@ -86,8 +112,11 @@ func (s *Set) Close() {
 	s.cancel()
 	s.running.Wait()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, served := range s.served {
-		served.Close()
+	all := slices.Collect(maps.Values(s.served))
+	s.mu.Unlock()
+	for _, e := range all {
+		if <-e.ready; e.err == nil {
+			e.endpoint.Close()
+		}
 	}
 }
