@@ -70,12 +70,13 @@ func Public(a vscodeipc.Activity, kind string) vscodeipc.Activity {
 	return a
 }
 
-// Questions returns what a window's user is asked. A window that does not list it, or does not
-// respond, has none.
-func (r *Registry) Questions(ctx context.Context, window Window) []vscodeipc.PendingQuestion {
+// Questions returns what a window's user is asked; ok is false if the window does not respond, or does
+// not list it.
+func (r *Registry) Questions(ctx context.Context, window Window) (questions []vscodeipc.PendingQuestion, ok bool) {
 	var result vscodeipc.QuestionsResult
 	if err := r.Call(ctx, window, vscodeipc.CommandPermissionList, struct{}{}, &result); err != nil {
 		r.log.Debug("the questions of a window are not known", "error", err)
+		return []vscodeipc.PendingQuestion{}, false
 	}
-	return append([]vscodeipc.PendingQuestion{}, result.Questions...)
+	return append([]vscodeipc.PendingQuestion{}, result.Questions...), true
 }

@@ -23,6 +23,10 @@ import (
 // clients do and ask.
 const interval = time.Second
 
+// readTimeout bounds how long one that does not respond delays what the page has of the others: they
+// respond within milliseconds.
+const readTimeout = interval / 2
+
 // shown is a window, or a browser without one, as the page has it
 // (extension/src/webview/show/feed.ts).
 type shown struct {
@@ -55,11 +59,13 @@ func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
 	var last []byte
+	var before []shown
 	err := s.windows.Watch(r.Context(), interval, func(listing registry.Listing) error {
-		windows, err := s.read(r.Context(), listing)
+		windows, err := s.read(r.Context(), listing, before)
 		if err != nil {
 			return err
 		}
+		before = windows
 		data, err := json.Marshal(map[string]any{"windows": windows})
 		if err != nil || bytes.Equal(data, last) {
 			return err
@@ -75,12 +81,16 @@ func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read is what there is now.
-func (s *Server) read(ctx context.Context, listing registry.Listing) ([]shown, error) {
-	var questions = make([][]vscodeipc.PendingQuestion, len(listing.Windows))
+// read is what there is now. A window that does not respond has the clients and the questions that it
+// had before.
+func (s *Server) read(ctx context.Context, listing registry.Listing, before []shown) ([]shown, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	questions := make([][]vscodeipc.PendingQuestion, len(listing.Windows))
+	responds := make([]bool, len(listing.Windows))
 	var asked sync.WaitGroup
 	for i, w := range listing.Windows {
-		asked.Go(func() { questions[i] = s.windows.Questions(ctx, w) })
+		asked.Go(func() { questions[i], responds[i] = s.windows.Questions(ctx, w) })
 	}
 	report, err := status.Read(ctx, s.windows, listing)
 	asked.Wait()
@@ -103,6 +113,13 @@ func (s *Server) read(ctx context.Context, listing registry.Listing) ([]shown, e
 		}
 		if w.State.Browser != nil {
 			each.Product = w.State.Browser.Product
+		}
+		former := slices.IndexFunc(before, func(s shown) bool { return s.Key == each.Key })
+		if former >= 0 && !responds[i] {
+			each.Questions = before[former].Questions
+		}
+		if former >= 0 && report.Windows[i].ClientsUnknown != "" {
+			each.Clients = before[former].Clients
 		}
 		all = append(all, each)
 	}
