@@ -225,7 +225,7 @@ func TestDoctor(t *testing.T) {
 		}, {
 			"there is a file in place of the state",
 			func(p *patient) { p.write("state/browser-coordinator-mcp", "", 0o600) },
-			"state", doctor.Problem, "is a regular file, not a folder", "mv DIR/state/browser-coordinator-mcp ", "",
+			"state", doctor.Problem, "is a regular file, not a folder", "mv -n DIR/state/browser-coordinator-mcp ", "",
 		}, {
 			"there is no home folder", func(p *patient) { p.env = append(p.env, "HOME=", "XDG_DATA_HOME=") },
 			"sockets", doctor.Problem, "neither XDG_DATA_HOME nor HOME is an absolute path",

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -29,9 +30,9 @@ func asOther(t *testing.T, script string) {
 var planted = strings.Repeat("0f", 32)
 
 // TestPlantedByAnotherUser: another user makes a folder or a file before the coordinator
-// does, where the environment or a flag names a shared folder. The coordinator refuses it
-// with a command, and works when the user has run these commands. Nothing of the other
-// user is believed.
+// does, where the environment or a flag names a shared folder. The coordinator refuses it,
+// with a command only for what is the user's own, and works when that is run, or what is not
+// the user's is gone. Nothing of the other user is believed.
 func TestPlantedByAnotherUser(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -48,63 +49,63 @@ func TestPlantedByAnotherUser(t *testing.T) {
 		own   string // what the user's own shell does first, in the folder of the test
 		other string // what the other user's does, likewise. TOKEN and HASH stand for these
 		args  []string
-		fixes []string // parts of the commands, in their order. DIR is the folder; empty: the file is gone
+		fixes []string // parts of the errors, in their order. DIR is the folder; empty: the file is gone
 	}{
 		{
 			"the folder of state", "",
 			"mkdir -m 777 " + state + "; " + tokens + state + "/endpoint-HASH.json",
-			ask, []string{"rm -r DIR/" + state},
+			ask, []string{"refuse DIR/" + state + ": it belongs to uid"},
 		},
 		{
 			"the folder of state, of no more rights", "",
 			"mkdir -m 755 " + state + "; " + tokens + state + "/endpoint-HASH.json",
-			ask, []string{"rm -r DIR/" + state},
+			ask, []string{"refuse DIR/" + state + ": it belongs to uid"},
 		},
 		{
 			"a link in its place", "",
 			"mkdir -m 777 shared/theirs; " + tokens + "shared/theirs/endpoint-HASH.json; " +
 				"ln -s DIR/shared/theirs " + state,
-			ask, []string{"mv DIR/" + state},
+			ask, []string{"refuse DIR/" + state + ": it is a symbolic link"},
 		},
 		{
 			"a token in a folder that was open", "mkdir -m 777 " + state,
 			tokens + state + "/endpoint-HASH.json",
-			ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.json"},
+			ask, []string{"chmod 700 DIR/" + state, "refuse DIR/" + state + "/endpoint-HASH.json: it belongs to uid"},
 		},
 		{
 			"a link to a token there", "mkdir -m 777 " + state,
 			tokens + "shared/theirs; ln -s DIR/shared/theirs " + state + "/endpoint-HASH.json",
-			ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"},
+			ask, []string{"chmod 700 DIR/" + state, "refuse DIR/" + state + "/endpoint-HASH.json: it is a "},
 		},
 		{
 			"a named pipe for a token there", "mkdir -m 777 " + state,
 			"mkfifo " + state + "/endpoint-HASH.json",
-			ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-HASH.json"},
+			ask, []string{"chmod 700 DIR/" + state, "refuse DIR/" + state + "/endpoint-HASH.json: it is a "},
 		},
 		{
 			"a named pipe for a lock there", "mkdir -m 777 " + state,
 			"mkfifo " + state + "/endpoint-ports.lock",
-			ask, []string{"chmod 700 DIR/" + state, "mv DIR/" + state + "/endpoint-ports.lock"},
+			ask, []string{"chmod 700 DIR/" + state, "refuse DIR/" + state + "/endpoint-ports.lock: it is a "},
 		},
 		{
 			"a lock there that never ends", "mkdir -m 777 " + state,
 			"touch " + state + "/endpoint-HASH.lock",
-			ask, []string{"chmod 700 DIR/" + state, "rm DIR/" + state + "/endpoint-HASH.lock"},
+			ask, []string{"chmod 700 DIR/" + state, "refuse DIR/" + state + "/endpoint-HASH.lock: it belongs to uid"},
 		},
 		{
 			"the folder above that of state", "rmdir shared",
 			"mkdir -m 777 shared",
-			ask, []string{"chown 0 DIR/shared", "chmod go-w DIR/shared"},
+			ask, []string{"refuse DIR/shared: it belongs to uid"},
 		},
 		{
 			"a link above it", "rmdir shared",
 			"mkdir -m 777 theirs; ln -s DIR/theirs shared",
-			ask, []string{"rm DIR/shared"},
+			ask, []string{"refuse DIR/shared: it is a link of uid"},
 		},
 		{
 			"the folder of sockets", "mkdir -m 777 data",
 			"mkdir -m 777 " + data,
-			list, []string{"rm -r DIR/" + data},
+			list, []string{"refuse DIR/" + data + ": it belongs to uid"},
 		},
 		{
 			"the folder of sockets, open", "mkdir -p -m 777 " + data + "; chmod 777 " + data,
@@ -114,24 +115,24 @@ func TestPlantedByAnotherUser(t *testing.T) {
 		{
 			"a file of headers", "",
 			"echo Authorization: theirs >shared/headers; chmod 600 shared/headers",
-			headers("DIR/shared/headers"), []string{"rm DIR/shared/headers", ""},
+			headers("DIR/shared/headers"), []string{"refuse DIR/shared/headers: it belongs to uid", ""},
 		},
 		{
 			"a folder with a file of headers", "",
 			"mkdir -m 777 shared/theirs; echo Authorization: theirs >shared/theirs/headers",
 			headers("DIR/shared/theirs/headers"),
-			[]string{"chown 0 DIR/shared/theirs", "chmod go-w DIR/shared/theirs", "rm DIR/shared/theirs/headers", ""},
+			[]string{"refuse DIR/shared/theirs: it belongs to uid", ""},
 		},
 		{
 			"a link to a file of headers", "",
 			"echo Authorization: theirs >shared/theirs; ln -s DIR/shared/theirs shared/headers",
-			headers("DIR/shared/headers"), []string{"mv DIR/shared/headers", ""},
+			headers("DIR/shared/headers"), []string{"refuse DIR/shared/headers: it is a symbolic link", ""},
 		},
 		{
 			"a profile", "",
 			"mkdir -m 777 shared/profile",
 			[]string{"window", "--headless", "--profile", "DIR/shared/profile"},
-			[]string{"rm -r DIR/shared/profile"},
+			[]string{"refuse DIR/shared/profile: it belongs to uid"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -202,14 +203,24 @@ func endOf(t *testing.T, cmd *exec.Cmd) (string, error) {
 	return out.String(), err
 }
 
-// apply runs the command that an error names.
+// apply runs the command that an error names. Without one it removes what is refused, as its owner
+// would.
 func apply(t *testing.T, out string) {
 	t.Helper()
 	fix := regexp.MustCompile(`; run: (.*)`).FindStringSubmatch(out)
-	if fix == nil {
-		t.Fatalf("there is no command in\n%s", out)
+	refused := regexp.MustCompile(`refuse (\S+): it `).FindStringSubmatch(out)
+	if refused == nil {
+		t.Fatalf("nothing is refused in\n%s", out)
 	}
-	cmd := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(fix[1]), "."), "sudo ")
+	info := must.Get(os.Lstat(refused[1]))(t)
+	if own := info.Sys().(*syscall.Stat_t).Uid == uint32(os.Getuid()); own != (fix != nil) {
+		t.Errorf("it is the user's own: %v, and the advice is\n%s", own, out)
+	}
+	if fix == nil {
+		must.Do(t, os.RemoveAll(refused[1]))
+		return
+	}
+	cmd := strings.TrimSuffix(strings.TrimSpace(fix[1]), ".")
 	if text, err := exec.Command("/bin/sh", "-c", cmd).CombinedOutput(); err != nil {
 		t.Fatal(errors.Join(err, errors.New(cmd+": "+string(text))))
 	}

@@ -8,15 +8,15 @@ import (
 	"fmt"
 	"net"
 	"os"
+
+	"browser-coordinator/internal/trusted"
 )
 
 // errClosed: the socket exists, but its process has closed the connection.
 var errClosed = errors.New("the other end has closed the connection")
 
-// overflowUID is the id that a user namespace shows for every unknown user.
-const overflowUID = 65534
-
-// OtherUserError reports that the connection certainly comes from another user.
+// OtherUserError reports that the connection comes from another user, or from one that is
+// unknown in this namespace.
 type OtherUserError struct{ UID, OwnUID int }
 
 func (e *OtherUserError) Error() string {
@@ -27,13 +27,11 @@ func (e *OtherUserError) Error() string {
 // this process.
 func CheckClient(conn net.Conn) error {
 	uid, err := clientUID(conn)
-	switch own := os.Getuid(); {
+	switch {
 	case err != nil:
 		return fmt.Errorf("cannot find out which user connects (%w)", err)
-	case uid == overflowUID:
-		return errors.New("cannot find out which user connects (the user is unknown in this namespace)")
-	case uid != own:
-		return &OtherUserError{uid, own}
+	case !trusted.IsOwn(uid):
+		return &OtherUserError{uid, os.Getuid()}
 	}
 	return nil
 }
@@ -89,9 +87,7 @@ func CheckServer(conn net.Conn) error {
 	switch {
 	case err != nil:
 		return &ForeignError{Address: far.String(), UID: -1, Cause: err}
-	case uid == overflowUID && uid != os.Getuid():
-		return &ForeignError{Address: far.String(), UID: -1, Cause: errors.New("the user is unknown in this namespace")}
-	case uid != os.Getuid() && uid != 0:
+	case !trusted.IsOwn(uid) && uid != 0:
 		return &ForeignError{Address: far.String(), UID: uid}
 	}
 	return nil

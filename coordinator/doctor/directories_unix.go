@@ -59,10 +59,13 @@ func checkSocketPath(d vscodeipc.Dir) []Finding {
 		} else if is && refused.OfMode && refused.Path != short {
 			return []Finding{checkDir(refused.Path, "XDG_DATA_HOME", useAlone)}
 		}
+		const text = "%s is too long for the path of a socket, and the short directory that %s names cannot be used: %v."
+		if info, err := os.Lstat(short); err != nil || trusted.Check(short, info, trusted.OwnFile) != nil {
+			return []Finding{finding(Warning, "set XDG_DATA_HOME to a folder with a shorter path, for windows and agents "+
+				"alike", text, d.Path, short, d.Err)}
+		}
 		f := finding(Warning, fmt.Sprintf("rm %s; then run the command “Developer: Reload Window” in open windows",
-			terminal.Word(short)),
-			"%s is too long for the path of a socket, and the short directory that %s names cannot be used: %v.",
-			d.Path, short, d.Err)
+			terminal.Word(short)), text, d.Path, short, d.Err)
 		f.repair = func(context.Context) (string, error) {
 			if err := os.Remove(short); err != nil {
 				return "", err
@@ -95,6 +98,9 @@ func checkDir(dir, variable string, use func(dir string) error) Finding {
 		return checkParent(dir, variable)
 	case !isRefused:
 		return unknown("%v.", err)
+	case refused.Fix == "":
+		return finding(Problem, fmt.Sprintf("set %s to a folder that only you can write to", variable), "%s %s.",
+			refused.Path, refused.Reason)
 	case !refused.OfMode:
 		return finding(Problem, fmt.Sprintf("set %s to a folder that only you can write to; or run: %s", variable,
 			refused.Fix), "%s %s.", refused.Path, refused.Reason)

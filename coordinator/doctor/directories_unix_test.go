@@ -17,7 +17,7 @@ func TestDirectoryOfAnotherUser(t *testing.T) {
 	if err := os.Chown(dir, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	want := "set XDG_STATE_HOME to a folder that only you can write to; or run: rm -r " + dir
+	want := "set XDG_STATE_HOME to a folder that only you can write to"
 	if f := checkDir(dir, "XDG_STATE_HOME", useWithParents); f.Verdict != Problem || f.Fix != want || f.repair != nil {
 		t.Errorf("found %+v", f)
 	}

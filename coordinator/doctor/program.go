@@ -85,7 +85,7 @@ func checkConfig(ctx context.Context, x *examination) (found []Finding) {
 		}
 		fix := "correct the file, or remove it"
 		if refused, is := errors.AsType[*trusted.Error](err); is {
-			fix = refused.Fix
+			fix = refused.Next()
 		}
 		found = append(found, finding(Problem, fix, "Agents and CDP clients get no coordinator here: %v.", err))
 	}

@@ -4,10 +4,12 @@
 package mcphttp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -31,9 +33,11 @@ const sessionID = "Mcp-Session-Id"
 const (
 	idleTimeout   = 30 * time.Minute // without a request
 	headerTimeout = 5 * time.Second
+	bodyTimeout   = 10 * time.Second
 	endTimeout    = 5 * time.Second
 	mostHeaders   = 64 << 10 // bytes
 	mostBody      = 16 << 20 // bytes, as over stdio
+	mostFirst     = 1 << 20  // bytes of the body that begins a session
 	mostSessions  = 64
 	mostAdmitted  = 512 // connections: of each session a stream of events, and several calls
 )
@@ -48,6 +52,7 @@ type Options struct {
 
 	idle   time.Duration // for tests; 0: idleTimeout
 	header time.Duration // for tests; 0: headerTimeout
+	body   time.Duration // for tests; 0: bodyTimeout
 }
 
 // Server serves sessions.
@@ -139,6 +144,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.Header.Get(sessionID)
+	limit := int64(mostBody)
+	if id == "" {
+		limit = mostFirst
+	}
+	if r.Body != http.NoBody && !s.readBody(w, r, limit) {
+		return
+	}
 	if id == "" && r.Method == http.MethodPost {
 		s.begin(w, r)
 		return
@@ -162,6 +174,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer opened.release()
 	}
 	s.sdk.ServeHTTP(w, r)
+}
+
+// readBody reads the body of a request, so that a slow one has no session meanwhile. False: the
+// request is refused.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64) bool {
+	timeout := cmp.Or(s.body, bodyTimeout)
+	body, err := guard.Body(w, r, limit, timeout)
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		s.refuse(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d MB: send less.",
+			limit>>20))
+		return false
+	case err != nil:
+		s.refuse(w, r, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %v: send it again.", timeout))
+		return false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return true
 }
 
 // refuse refuses a request, and closes its connection.

@@ -81,7 +81,7 @@ func serve(t *testing.T) (server *Server, url string, ends <-chan struct{}) {
 	}
 	windows := registry.Open(t.Context(), registry.Options{Client: vscodeipc.Peer{Name: "coordinator", Version: "test"}})
 	ended := make(chan struct{}, 2*mostSessions)
-	server = New(Options{Token: token, Logger: slog.New(slog.DiscardHandler), header: time.Hour,
+	server = New(Options{Token: token, Logger: slog.New(slog.DiscardHandler), header: time.Hour, body: 3 * time.Second,
 		Open: func() (*tools.Server, func() error, error) {
 			var initialized atomic.Bool
 			server := tools.NewServer(tools.Options{Options: agent.Options{Windows: windows, Dir: t.TempDir(), Version: "test"}})
@@ -231,6 +231,66 @@ func TestManySessions(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := connect(t, url); err != nil {
+		t.Error(err)
+	}
+}
+
+// Hosts whose bodies do not come have no session and keep nobody out, and their connections end.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	_, url, _ := serve(t)
+	address := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), Path)
+	var slow []net.Conn
+	for range 200 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		slow = append(slow, conn)
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+			"Accept: application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\n{", Path, address, token)
+	}
+	// The last one is being read: those before it are too.
+	for range mostSessions {
+		if _, err := connect(t, url); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, conn := range slow {
+		conn.SetDeadline(time.Now().Add(time.Minute))
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") ||
+			!strings.Contains(string(answer), "did not come within 3s: send it again") {
+			t.Fatalf("a slow body: %q, %v", answer, err)
+		}
+	}
+}
+
+// A host that begins a session and is slow in a later request gets an answer too, and its session stays.
+func TestSlowBodyInASession(t *testing.T) {
+	t.Parallel()
+	_, url, _ := serve(t)
+	session, err := connect(t, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write := io.Pipe()
+	defer write.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set(sessionID, session.ID())
+	response, err := bearer{}.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("got %s", response.Status)
+	}
+	if _, err := session.ListTools(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,10 +1,14 @@
 package show
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/must"
@@ -91,4 +95,35 @@ func requestAsChild(link string) {
 		}
 	}
 	fmt.Println("done")
+}
+
+// TestUnfinishedConnections: connections without a request are bounded, and the page is served again when they
+// have ended.
+func TestUnfinishedConnections(t *testing.T) {
+	s := start(t)
+	const most = 128 + 256
+	var conns []net.Conn
+	for range 600 {
+		conn := must.Get(net.Dial("tcp", s.host))(t)
+		defer conn.Close()
+		conns = append(conns, conn)
+	}
+	for i, conn := range conns[most:] {
+		must.Do(t, conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+		if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d is open", most+i)
+		}
+	}
+	for _, conn := range conns {
+		conn.Close()
+	}
+	page := func() bool {
+		response, err := http.Get("http://" + s.host + "/")
+		return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
+	}
+	for began := time.Now(); !page(); { // the server learns of each end by itself
+		if time.Since(began) > cdptest.Timeout {
+			t.Fatal("the page is not served")
+		}
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"browser-coordinator/cdpproxy/guard"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/status"
 	"browser-coordinator/coordinator/userchrome"
@@ -211,7 +212,10 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		Command string          `json:"command"`
 		Arg     json.RawMessage `json:"arg"`
 	}
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxCall)).Decode(&request)
+	body, err := guard.Body(w, r, maxCall, bodyTimeout)
+	if err == nil {
+		err = json.Unmarshal(body, &request)
+	}
 	if errors.As(err, new(*http.MaxBytesError)) {
 		http.Error(w, "The note is too large: remove a place.", http.StatusRequestEntityTooLarge)
 		return

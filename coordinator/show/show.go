@@ -17,7 +17,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -38,6 +37,13 @@ var page embed.FS
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 	"connect-src 'self'; frame-src 'self'; worker-src 'none'; frame-ancestors 'self'; form-action 'none'; " +
 	"base-uri 'none'"
+
+const (
+	// bodyTimeout is how long the body of a request may take.
+	bodyTimeout = 10 * time.Second
+	// mostAdmitted bounds the connections of pages, beside those without a request.
+	mostAdmitted = 128
+)
 
 // CodeLifetime is how long a link can be opened.
 const CodeLifetime = 2 * time.Minute
@@ -71,7 +77,9 @@ func Serve(windows *registry.Registry, logger *slog.Logger) (*Server, error) {
 		windows: windows, log: logger, host: ln.Addr().String(), root: "/" + rand.Text() + "/", cancel: cancel,
 		codes: map[string]time.Time{}, relays: map[string]*relay{},
 	}
+	conns := peer.Connections{Admitted: mostAdmitted}
 	s.server = &http.Server{
+		ConnState:         conns.Watch,
 		Handler:           http.HandlerFunc(s.serve),
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    32 << 10,
@@ -167,7 +175,7 @@ func (s *Server) checkPage(r *http.Request) error {
 
 // open exchanges a code for the root.
 func (s *Server) open(w http.ResponseWriter, r *http.Request) {
-	code, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 100))
+	code, err := guard.Body(w, r, 100, bodyTimeout)
 	if err != nil || !s.redeem(string(code)) {
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, "This link has been used, or is too old: run `coordinator show` again.")

@@ -30,13 +30,23 @@ var ErrForeign = errors.New("not ours")
 type Error struct {
 	Path   string
 	Reason string // the predicate of a sentence about Path
-	Fix    string // the command that solves it
+	// Fix is the command that solves it; empty: none does that touches only what is the user's and
+	// of no value to anybody, and Advice is what to do.
+	Fix, Advice string
 	// OfMode: Fix only changes the mode.
 	OfMode bool
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("refuse %s: it %s; run: %s", e.Path, e.Reason, e.Fix)
+	return fmt.Sprintf("refuse %s: it %s; %s", e.Path, e.Reason, e.Next())
+}
+
+// Next is what to do.
+func (e *Error) Next() string {
+	if e.Fix == "" {
+		return e.Advice
+	}
+	return "run: " + e.Fix
 }
 
 func (e *Error) Is(target error) bool { return target == ErrForeign }
@@ -125,7 +135,11 @@ func ReadOwn(path string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return read(real, OwnFile)
+	text, err := read(real, OwnFile)
+	if refused, is := errors.AsType[*Error](err); is && !refused.OfMode && real != filepath.Clean(path) {
+		refused.Fix, refused.Advice = "", "put a file of your own in place of "+path+", which leads there"
+	}
+	return text, err
 }
 
 func read(path string, want Kind) ([]byte, error) {
@@ -237,8 +251,11 @@ func open(path string, flag int, want Kind) (*os.File, error) {
 // Check checks what was opened at path, or a socket, which cannot be opened.
 func Check(path string, info fs.FileInfo, want Kind) error {
 	if info.Mode().Type() != want.kind {
-		e := &Error{Path: path, Reason: "is a " + kindOf(info) + ", not a " + want.name, Fix: "mv " + word(path) +
-			" " + word(path+".old")}
+		e := &Error{Path: path, Reason: "is a " + kindOf(info) + ", not a " + want.name,
+			Advice: "use another place, or ask its owner to move it away"}
+		if isOwn(info) && info.Mode()&fs.ModeDevice == 0 {
+			e.Fix = "mv -n " + word(path) + " " + word(path+".old")
+		}
 		if target, err := os.Readlink(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			e.Reason = "is a symbolic link to " + target + ", which is not followed"
 		}

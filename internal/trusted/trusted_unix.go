@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -26,10 +27,17 @@ func checkOwner(path string, info fs.FileInfo, want Kind) error {
 	if !ok {
 		return fmt.Errorf("the system does not report who owns %s", path)
 	}
-	owner, own := int(st.Uid), os.Getuid()
-	if owner != own && !(want.byRoot && owner == 0) {
-		return &Error{Path: path, Reason: fmt.Sprintf("belongs to uid %d, not to uid %d", owner, own),
-			Fix: removal(path, info)}
+	owner, own := int(st.Uid), IsOwn(int(st.Uid))
+	if !own && !(want.byRoot && owner == 0) {
+		reason := fmt.Sprintf("belongs to uid %d, not to uid %d", owner, os.Getuid())
+		if owner == nobody {
+			reason = fmt.Sprintf("belongs to nobody (uid %d), as what is of a user whom this system does not know", owner)
+		}
+		e := &Error{Path: path, Reason: reason, Advice: removal}
+		if folder, err := os.Stat(filepath.Dir(path)); err == nil && isOwn(folder) {
+			e.Advice = "it is in a folder of yours: look at it, then move it away"
+		}
+		return e
 	}
 	perm := info.Mode().Perm()
 	open := perm & want.others
@@ -43,38 +51,35 @@ func checkOwner(path string, info fs.FileInfo, want Kind) error {
 	if info.IsDir() {
 		needed = 0o700
 	}
+	refused := &Error{Path: path, Advice: "ask its owner to take these rights away", OfMode: true}
+	if own {
+		refused.Fix = want.chmod + " " + word(path)
+	}
 	switch {
 	case open != 0 && want.others&0o040 == 0:
-		return &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o)", perm),
-			Fix: want.chmod + " " + word(path), OfMode: true}
+		refused.Reason = fmt.Sprintf("can be changed by other users (mode %04o)", perm)
+		return refused
 	case open != 0:
-		return &Error{Path: path, Reason: fmt.Sprintf("is open to other users (mode %04o)", perm),
-			Fix: want.chmod + " " + word(path), OfMode: true}
-	case want.chmod != "" && owner == own && perm&needed != needed:
+		refused.Reason = fmt.Sprintf("is open to other users (mode %04o)", perm)
+		return refused
+	case want.chmod != "" && own && perm&needed != needed:
 		return &Error{Path: path, Reason: fmt.Sprintf("cannot be used by you (mode %04o)", perm),
 			Fix: "chmod u=rwX " + word(path), OfMode: true}
 	}
 	return nil
 }
 
-// removal is the command that removes what another user has made. In a folder such as
-// /tmp only root can. What root has made, as by sudo, gets its owner instead.
-func removal(path string, info fs.FileInfo) string {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid == 0 {
-		return fmt.Sprintf("sudo chown -R %d %s", os.Getuid(), word(path))
-	}
-	command := "rm "
-	if info.IsDir() {
-		command = "rm -r "
-	}
-	dir, err := os.Stat(filepath.Dir(path))
-	if err == nil {
-		if st, ok := dir.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
-			command = "sudo " + command
-		}
-	}
-	return command + word(path)
+// IsOwn reports whether a user is the one of this process. Nobody is: a user namespace shows
+// every user that it does not map under that number.
+func IsOwn(uid int) bool { return uid == os.Getuid() && uid != nobody }
+
+func isOwn(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && IsOwn(int(st.Uid))
 }
+
+// removal is what to do about something of another user. This program does not know what it is.
+const removal = "use another folder, or ask its owner to remove it"
 
 // isOwnGroup reports a group without other members: root's, and the one that Linux gives
 // each user, which has the user's number.
@@ -137,20 +142,30 @@ func checkParent(path string, info fs.FileInfo) error {
 	if !ok {
 		return fmt.Errorf("the system does not report who owns %s", path)
 	}
-	if owner := int(st.Uid); owner != os.Getuid() && owner != 0 && !isUnmapped(owner) {
+	owner := int(st.Uid)
+	if !IsOwn(owner) && owner != 0 && !(isUnmapped(owner) && isOfSystem(path)) {
 		e := &Error{Path: path, Reason: fmt.Sprintf("belongs to uid %d, who can replace what is below it", owner),
-			Fix: fmt.Sprintf("sudo chown %d %s", os.Getuid(), word(path))}
+			Advice: "use a folder that is below none of another user's"}
 		if !info.IsDir() {
 			e.Reason = fmt.Sprintf("is a link of uid %d, who can let it lead elsewhere", owner)
-			e.Fix = removal(path, info)
 		}
 		return e
 	}
 	perm := info.Mode().Perm()
 	hasOthers := perm&0o002 != 0 || perm&0o020 != 0 && !isOwnGroup(int(st.Gid))
 	if info.IsDir() && hasOthers && info.Mode()&fs.ModeSticky == 0 {
-		return &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o), who can replace "+
-			"what is below it", perm), Fix: "chmod go-w " + word(path)}
+		e := &Error{Path: path, Reason: fmt.Sprintf("can be changed by other users (mode %04o), who can replace "+
+			"what is below it", perm), Advice: "use another folder, or ask its owner to take these rights away"}
+		if IsOwn(owner) {
+			e.Fix = "chmod go-w " + word(path)
+		}
+		return e
 	}
 	return nil
+}
+
+// isOfSystem reports a folder, or a link, that only root can have made: the root, what is in
+// it, and the folders of homes and users deeper down.
+func isOfSystem(path string) bool {
+	return filepath.Dir(path) == "/" || slices.Contains([]string{"/run/user", "/var/home", "/var/tmp", "/usr/home"}, path)
 }

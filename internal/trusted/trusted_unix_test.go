@@ -74,7 +74,7 @@ func TestNothingBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ReadFile(path); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(),
-		"is a named pipe, not a regular file; run: mv '"+path+"' '"+path+".old'") {
+		"is a named pipe, not a regular file; run: mv -n '"+path+"' '"+path+".old'") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -123,3 +123,57 @@ func TestNamedFile(t *testing.T) {
 		t.Errorf("a large file: %v", err)
 	}
 }
+
+// TestAdvice: no command that is advised touches what is not the user's own, or replaces anything.
+func TestAdvice(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can make files of another user")
+	}
+	const other = 54321
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	const own = "it is in a folder of yours: look at it, then move it away"
+	make := func(name string, mode fs.FileMode, owner int) string {
+		path := at(name)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, mode), os.Chown(path, owner, owner)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, target := range map[string]string{"to a device": "/dev/zero", "to a folder": dir,
+		"to another user's": make("foreign", 0o600, other), "to the user's own pipe": at("pipe")} {
+		if err := os.Symlink(target, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(syscall.Mkfifo(at("pipe"), 0o600), os.Mkdir(at("theirs"), 0o700),
+		os.Chown(at("theirs"), other, other), os.Chmod(make("open", 0o666, 0), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	make("open to all", 0o666, other)
+	for what, c := range map[string]struct {
+		err  error
+		next string
+	}{
+		"a link to a device":              {second(ReadOwn(at("to a device"))), "put a file of your own in place of " + at("to a device")},
+		"a link to a folder":              {second(ReadOwn(at("to a folder"))), "put a file of your own in place of "},
+		"a link to another user's file":   {second(ReadOwn(at("to another user's"))), "put a file of your own in place of "},
+		"a link to a pipe":                {second(ReadOwn(at("to the user's own pipe"))), "put a file of your own in place of "},
+		"a device":                        {second(ReadOwn("/dev/zero")), "use another place, or ask its owner to move it away"},
+		"another user's folder":           {Folder(at("theirs"), OwnFolder), own},
+		"another user's private folder":   {Folder(at("theirs"), PrivateFolder), own},
+		"another user's file":             {second(ReadFile(at("foreign"))), own},
+		"another user's, of another kind": {second(ReadFile(at("theirs"))), "use another place, or ask its owner to move it away"},
+		"below another user's":            {MakeFolder(filepath.Join(at("theirs"), "state")), "use a folder that is below none of"},
+		"another user's open file":        {second(ReadOwn(at("open to all"))), own},
+		"the user's own open file":        {second(ReadOwn(at("open"))), "run: chmod go-w " + at("open")},
+		"the user's own file of a folder": {Folder(at("open"), PrivateFolder), "run: mv -n " + at("open") + " " + at("open.old")},
+	} {
+		refused, is := errors.AsType[*Error](c.err)
+		if !is || !strings.HasPrefix(refused.Next(), c.next) {
+			t.Errorf("%s: %v", what, c.err)
+		}
+	}
+}
+
+func second(_ []byte, err error) error { return err }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"browser-coordinator/internal/trusted"
 )
 
 // listener removes the name of its socket before it stops listening.
@@ -95,7 +97,7 @@ func CheckPeer(conn net.Conn) error {
 	switch {
 	case err != nil || failed != nil:
 		return fmt.Errorf("ask who the peer is: %w", errors.Join(err, failed))
-	case uid != os.Getuid():
+	case !trusted.IsOwn(uid):
 		return fmt.Errorf("refuse the peer: it runs as uid %d, not as uid %d: %w", uid, os.Getuid(), ErrForeign)
 	}
 	return nil

@@ -31,6 +31,9 @@ export async function isFound({ dir, data }: Place, around: Surroundings): Promi
   return dir === data || (await shortOf(data, around)) === dir;
 }
 
+/** Who is nobody's friend: a container shows every user that it does not know under this number. */
+const nobody = 65_534;
+
 /** Makes dir, and refuses one that others may enter. */
 async function prepare(dir: string, uid: number): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -39,8 +42,10 @@ async function prepare(dir: string, uid: number): Promise<void> {
 
 async function check(dir: string, uid: number): Promise<void> {
   const stat = await lstat(dir);
-  if (!stat.isDirectory()) throw new Error(l10n.t("{0} is not a directory; remove it", dir));
-  if (stat.uid !== uid) throw new Error(l10n.t("{0} belongs to user {1}, not to you; remove it", dir, stat.uid));
+  if (!stat.isDirectory()) throw new Error(l10n.t("{0} is not a directory; move it away", dir));
+  if (stat.uid !== uid || uid === nobody) {
+    throw new Error(l10n.t("{0} belongs to user {1}, not to you; set XDG_DATA_HOME to a folder of yours", dir, stat.uid));
+  }
   if ((stat.mode & 0o077) !== 0) throw new Error(l10n.t("other users may enter {0}; run: chmod 700 '{1}'", dir, dir));
 }
 
