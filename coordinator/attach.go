@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/userchrome"
 	"browser-coordinator/coordinator/window"
+	"browser-coordinator/internal/background"
 )
 
 func (p *program) attachCommand() *cobra.Command {
@@ -81,6 +83,27 @@ profile folder. Without it the command takes the one that lets programs connect.
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the connection as JSON, and read requests, for an editor")
 	return cmd
+}
+
+// ownChromeCommand is the process that owns a connection. The first program that needs it starts it.
+func (p *program) ownChromeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    userchrome.OwnerCommand + " PROFILE PRODUCT",
+		Short:  "Keep the connection to your own browser for the programs that use it, which start it themselves",
+		Hidden: true,
+		Args:   cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			isReady := false
+			err := userchrome.Own(cmd.Context(), args[0], args[1], func() error {
+				isReady = true
+				return background.Ready()
+			}, p.logger)
+			if err != nil && !isReady {
+				err = errors.Join(err, background.Fail(plain(err.Error())))
+			}
+			return err
+		},
+	}
 }
 
 // ownBrowser is the browser that the command line names, or the one that lets programs connect.

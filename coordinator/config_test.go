@@ -59,16 +59,17 @@ func TestErrorsNameTheProjectsFile(t *testing.T) {
 	t.Parallel()
 	dir, shop := t.TempDir(), toolstest.Folder(t, "shop")
 	file := filepath.Join(shop, ".browser-coordinator/config.toml")
+	every := [][]string{{"mcp"}, {"serve"}, {"run", "true"}, {"window"}, {"start"}, {"snapshot"}}
+	launch := [][]string{{"serve", "--launch"}, {"run", "--launch", "true"}, {"window", "--headless"}}
 	for _, c := range []struct {
 		text string
 		args [][]string
 		code int
 		want string
 	}{
-		{"nonsense = [", [][]string{{"mcp"}, {"serve"}, {"run", "true"}, {"window"}, {"start"}, {"snapshot"}}, exitUsage, ""},
-		{"headed = true", [][]string{{"mcp"}, {"serve"}, {"run", "true"}, {"window"}, {"start"}, {"snapshot"}}, exitUsage, ""},
-		{"no-launch = true", [][]string{{"serve", "--launch"}, {"run", "--launch", "true"}, {"window", "--headless"}}, exitUsage,
-			" has no-launch"},
+		{"nonsense = [", every, exitUsage, ""},
+		{"headed = true", every, exitUsage, ""},
+		{"no-launch = true", launch, exitUsage, " has no-launch"},
 		{"no-launch = true", [][]string{{"snapshot"}}, 4, " has no-launch"},
 	} {
 		configure(t, shop, c.text)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"browser-coordinator/coordinator/session"
 	"browser-coordinator/coordinator/terminal"
+	"browser-coordinator/internal/background"
 )
 
 // Exit codes.
@@ -201,7 +201,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 				err = refuseEmpty(cmd)
 			}
 			if err != nil && cmd.Name() == sessionName { // the command that starts it reports the reason
-				err = errors.Join(err, session.Fail(plain(withFiles(cmd, withVariable(err).Error()))))
+				err = errors.Join(err, background.Fail(plain(withFiles(cmd, withVariable(err).Error()))))
 			}
 			return err
 		},
@@ -236,7 +236,7 @@ input is not a terminal. The other commands are for people and scripts.`,
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(p.sessionCommand())
+	root.AddCommand(p.sessionCommand(), p.ownChromeCommand())
 	root.SetHelpCommandGroupID(maintenance)
 	initCompletion(root)
 	return root

@@ -16,6 +16,7 @@ import (
 	"browser-coordinator/coordinator/session"
 	"browser-coordinator/coordinator/terminal"
 	"browser-coordinator/coordinator/tools"
+	"browser-coordinator/internal/background"
 	"browser-coordinator/internal/fspath"
 	"browser-coordinator/internal/usersocket"
 )
@@ -40,10 +41,10 @@ func (p *program) sessionCommand() *cobra.Command {
 			ready := false
 			err := p.runSession(cmd, &flags, folder, from, name, agent, idle, func() error {
 				ready = true
-				return session.Ready()
+				return background.Ready()
 			})
 			if err != nil && !ready {
-				err = errors.Join(err, session.Fail(plain(withVariable(err).Error())))
+				err = errors.Join(err, background.Fail(plain(withVariable(err).Error())))
 			}
 			return err
 		},
@@ -133,7 +134,7 @@ options that the environment has.`,
 				return start(ctx, place)
 			}
 			client, err := session.Open(cmd.Context(), place, options)
-			if failed, ok := errors.AsType[*session.StartError](err); ok {
+			if failed, ok := errors.AsType[*background.Error](err); ok {
 				return &exitError{failed.Code, err}
 			}
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/coordinator/tools/answer"
 	"browser-coordinator/coordinator/tools/catalog"
+	"browser-coordinator/internal/background"
 	"browser-coordinator/internal/fspath"
 )
 
@@ -91,7 +92,7 @@ func (f *sessionFlags) open(ctx context.Context, p *program) (*session.Client, e
 		return err
 	}
 	client, err := session.Open(ctx, place, options)
-	if failed, ok := errors.AsType[*session.StartError](err); ok {
+	if failed, ok := errors.AsType[*background.Error](err); ok {
 		return nil, &exitError{failed.Code, err}
 	}
 	if err != nil {

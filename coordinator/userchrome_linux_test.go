@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"browser-coordinator/coordinator/userchrome"
@@ -81,9 +84,17 @@ func TestUsersOwnBrowser(t *testing.T) {
 		}
 		return nil
 	}))
-	if err := kill(); err != nil {
-		t.Fatal(err)
+	// The connection outlives the program that asked first.
+	must.Do(t, kill())
+	second.Must("browser_navigate", args{"url": sample + "/?on"})
+	client.Call("", "Browser.getVersion", "", nil)
+	if screen.HasQuestion() {
+		t.Error("the user is asked again")
 	}
+	// It ends with the process that has it, of which all are told.
+	connections := must.Get(exec.Command("pgrep", "-f", userchrome.OwnerCommand+" "+profile).Output())(t)
+	owner := must.Get(strconv.Atoi(strings.TrimSpace(string(connections))))(t)
+	must.Do(t, syscall.Kill(owner, syscall.SIGKILL))
 	screen.Press(desktoptest.Allow, meanwhile(func() {
 		// The agent is told first what has happened, and gives up the wait of a call on a busy machine.
 		for range 10 {
@@ -95,6 +106,56 @@ func TestUsersOwnBrowser(t *testing.T) {
 		}
 	}))
 	second.Expect("browser_tabs", args{"action": "list"}, "?again")
+}
+
+// `coordinator close` ends a session of a shell that has asked first, and neither a window nor an
+// `attach` that joined it. The window outlives the browser, too: an agent has it connected again.
+func TestOwnBrowserOutlivesSession(t *testing.T) {
+	longtest.Require(t)
+	sample, dir, shop, other := toolstest.ServeSample(t), t.TempDir(), toolstest.Folder(t, "shop"),
+		toolstest.Folder(t, "other")
+	screen := desktoptest.Start(t)
+	profile := filepath.Join(t.TempDir(), "profile")
+	browser := screen.Browser(profile, true)
+	shell := func(args ...string) *exec.Cmd {
+		cmd := command(t.Context(), t, dir, args...)
+		cmd.Dir = shop
+		return cmd
+	}
+	var out []byte
+	screen.Press(desktoptest.Allow, meanwhile(func() {
+		must.Do(t, shell("start", "--attach", profile, "--access", "full").Run())
+		for range 10 { // a call does not wait for the user for long
+			var err error
+			if out, err = shell("open", sample+"/?session").CombinedOutput(); err == nil {
+				return
+			}
+		}
+	}))
+	if !strings.Contains(string(out), "?session") {
+		t.Fatalf("the session: %s", out)
+	}
+	attached, _ := openTerminal(t, command(context.Background(), t, dir, "attach", profile), wide)
+	attached.await(t, "is connected. Programs with --attach join")
+	window, _ := openTerminal(t, command(context.Background(), t, dir, "window", "--attach", profile, "--access", "full",
+		"--workspace", other), wide)
+	window.await(t, "is ready; press Ctrl+C to end.")
+	must.Do(t, shell("close").Run())
+	agent := host(t, dir, other)
+	agent.Must("browser_navigate", args{"url": sample + "/?window"})
+	if screen.HasQuestion() || strings.Contains(attached.String()+window.String(), "has ended") {
+		t.Errorf("after the session: asked: %v\n%s\n%s", screen.HasQuestion(), attached, window)
+	}
+
+	browser.End()
+	window.await(t, "the browser has ended")
+	agent.Refused("browser_navigate", args{"url": sample}, "debug_start")
+	screen.Browser(profile, true)
+	if screen.HasQuestion() {
+		t.Error("the browser asks, and nobody needs it")
+	}
+	screen.Press(desktoptest.Allow, meanwhile(func() { agent.Must("debug_start", nil) }))
+	agent.Expect("browser_navigate", args{"url": sample + "/?again"}, "?again")
 }
 
 // In a window on a terminal an agent asks for one of the user's tabs, also in the mode full. The

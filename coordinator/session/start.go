@@ -4,64 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
-	"strings"
 	"sync"
 
+	"browser-coordinator/internal/background"
 	"browser-coordinator/vscodeipc"
 )
 
-// ready is what a session's process writes to its standard output when commands can connect.
-// Anything else is why it has failed.
-const ready = "ready\n"
-
-// StartError reports a session that could not be started.
-type StartError struct {
-	Reason string
-	Code   int // of its process
-}
-
-func (e *StartError) Error() string { return e.Reason }
-
-// Command starts the program of this process as a session, with these arguments, apart from the
-// terminal and the commands.
+// Command starts the program of this process as a session, with these arguments.
 func Command(arguments ...string) Starter {
 	return func(ctx context.Context, place Place) error {
-		program, err := os.Executable()
-		if err != nil {
+		err := background.Start(ctx, place.Log(), arguments...)
+		if err != nil && ctx.Err() == nil && !errors.As(err, new(*background.Error)) {
 			return fmt.Errorf("start the session: %w", err)
 		}
-		log, err := os.OpenFile(place.Log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		if err != nil {
-			return fmt.Errorf("start the session: %w", err)
-		}
-		defer log.Close()
-		cmd := exec.Command(program)
-		cmd.Args = append([]string{os.Args[0]}, arguments...)
-		cmd.Stderr = log
-		cmd.SysProcAttr = detached()
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			return fmt.Errorf("start the session: %w", err)
-		}
-		if err := cmd.Start(); err != nil {
-			return fmt.Errorf("start the session: %w", err)
-		}
-		stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() }) // it may have ended
-		text, err := io.ReadAll(out)
-		if stop() && err == nil && string(text) == ready {
-			return cmd.Process.Release()
-		}
-		ended := cmd.Wait()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if exit, ok := errors.AsType[*exec.ExitError](ended); ok && len(text) > 0 {
-			return &StartError{strings.TrimSpace(string(text)), exit.ExitCode()}
-		}
-		return fmt.Errorf("the session's process has not started (%w): see %s", ended, place.Log())
+		return err
 	}
 }
 
@@ -115,14 +72,3 @@ func (l *Log) Write(text []byte) (int, error) {
 
 // Close closes the file.
 func (l *Log) Close() error { return l.file.Close() }
-
-// Ready reports to the starter that commands can connect.
-func Ready() error { return report(ready) }
-
-// Fail reports to the starter why the session cannot start.
-func Fail(reason string) error { return report(reason + "\n") }
-
-func report(text string) error {
-	_, err := io.WriteString(os.Stdout, text)
-	return errors.Join(err, os.Stdout.Close())
-}

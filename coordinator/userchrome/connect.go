@@ -42,7 +42,6 @@ type owned struct {
 	server *multiplex.Server
 	part   *partial.Browser // what clients reach of it
 	relay  *private.Server  // serves that to other processes
-	shared <-chan struct{}  // closed when it is no longer shared
 }
 
 // connect opens the connection. It waits as long as the browser asks its user, and reports that
@@ -129,5 +128,4 @@ func (o *owned) close() {
 	o.relay.Close()
 	o.part.Close()
 	o.server.Close()
-	<-o.shared
 }

@@ -15,7 +15,7 @@ type Source struct {
 	browser Browser
 	log     *slog.Logger
 	attempt *attempt // under way, also after the caller of Open has given up; nil: none
-	current session  // nil: none
+	current *joined  // nil: none
 	refused error    // nil: the user has not refused
 	asking  atomic.Bool
 }
@@ -24,7 +24,7 @@ type Source struct {
 type attempt struct {
 	cancel  context.CancelFunc
 	done    chan struct{} // closed with the fields that follow
-	session session
+	session *joined
 	err     error
 }
 
@@ -75,7 +75,7 @@ func (s *Source) connect(ctx context.Context, a *attempt) {
 		if !s.asking.Swap(true) {
 			s.log.Warn(askingText(s.browser.Name()))
 		}
-	}, s.log)
+	})
 }
 
 // Provider implements launch.Source.

@@ -9,17 +9,34 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/gofrs/flock"
+
 	"browser-coordinator/cdpproxy/partial"
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/internal/background"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/desktoptest"
 	"browser-coordinator/internal/longtest"
 	"browser-coordinator/internal/must"
 )
+
+// The test binary becomes the process that owns a connection.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == OwnerCommand {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		if err := Own(ctx, os.Args[2], os.Args[3], background.Ready, slog.New(slog.DiscardHandler)); err != nil {
+			_ = background.Fail(err.Error()) // the starter may have its answer
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // home is a home folder without anything, with a Chromium's profile folder in it.
 func home(t *testing.T) (profile string) {
@@ -28,6 +45,11 @@ func home(t *testing.T) (profile string) {
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
 	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Cleanup(func() {
+		must.Await(t, "the process that owned the connection ends", func() bool {
+			return len(Connections(context.Background())) == 0
+		})
+	})
 	return filepath.Join(dir, "config", "chromium")
 }
 
@@ -95,6 +117,71 @@ func TestAskedOnce(t *testing.T) {
 	if screen.HasQuestion() {
 		t.Error("the browser asks again")
 	}
+}
+
+// The connection outlives whoever asked first, and the process that has it ends with the last program
+// that uses it. If that process is killed, all learn it, and the user is asked again.
+func TestOutlivesTheFirst(t *testing.T) {
+	profile := home(t)
+	screen := desktoptest.Start(t)
+	screen.Browser(profile, true)
+	first, second, third := source(t, "chromium"), source(t, "chromium"), source(t, profile)
+	a := open(t.Context(), first)
+	screen.AwaitQuestion()
+	b := open(t.Context(), second)
+	screen.Press(desktoptest.Allow, a.done)
+	<-b.done
+	must.Do(t, a.err, b.err)
+	client, ended := cdptest.Dial(t, b.url), second.Done()
+	must.Do(t, first.End())
+	client.Call("", "Browser.getVersion", "", nil)
+	c := open(t.Context(), third)
+	<-c.done
+	if c.err != nil || c.url != b.url || screen.HasQuestion() {
+		t.Fatalf("a program that joins: %v, asked: %v", c.err, screen.HasQuestion())
+	}
+	must.Do(t, third.End())
+	select {
+	case <-ended:
+		t.Fatalf("the connection of the second has ended: %v", second.Err())
+	default:
+		client.Call("", "Browser.getVersion", "", nil)
+	}
+
+	owner := must.Get(os.FindProcess(Connections(t.Context())[0].PID))(t)
+	must.Do(t, owner.Kill())
+	<-ended
+	if err := second.Err(); err == nil || !strings.Contains(err.Error(), "asks you again") {
+		t.Errorf("the owner was killed: %v", err)
+	}
+	b = open(t.Context(), second)
+	screen.Press(desktoptest.Allow, b.done)
+	must.Do(t, b.err)
+	lock := must.Get(fileOf(profile, "lock"))(t)
+	must.Do(t, second.End())
+	must.Await(t, "the owner ends with its last user", func() bool {
+		l := flock.New(lock)
+		free, err := l.TryLock()
+		return free && err == nil && l.Unlock() == nil
+	})
+}
+
+// The owner ends also while the browser asks, if nobody waits any longer.
+func TestNobodyWaits(t *testing.T) {
+	profile := home(t)
+	screen := desktoptest.Start(t)
+	screen.Browser(profile, true)
+	o := source(t, "chromium")
+	ctx, giveUp := context.WithCancel(t.Context())
+	r := open(ctx, o)
+	screen.AwaitQuestion()
+	giveUp()
+	<-r.done
+	if len(Connections(t.Context())) != 1 {
+		t.Error("the question has gone with the call that gave up")
+	}
+	must.Do(t, o.End())
+	must.Await(t, "the owner ends", func() bool { return len(Connections(t.Context())) == 0 })
 }
 
 // What can be wrong, with the user's next step.

@@ -43,6 +43,7 @@ type Window struct {
 	questions *questions
 	clients   *clients
 	notes     *notes
+	needed    chan chan<- error // requests to open the user's own browser again
 
 	mu     sync.Mutex        // guards the fields that follow
 	server *vscodeipc.Server // nil: not yet
@@ -52,7 +53,8 @@ type Window struct {
 // Launch launches the window's browser. Close ends it.
 func Launch(ctx context.Context, o *Options) (*Window, error) {
 	asked := newQuestions(o.Terminal, vscodeipc.Access{Mode: o.Access})
-	w := &Window{browser: o.Browser, log: o.Logger, notes: newNotes(), questions: asked}
+	w := &Window{browser: o.Browser, log: o.Logger, notes: newNotes(), questions: asked,
+		needed: make(chan chan<- error)}
 	w.clients = newClients(func(here map[string]bool) {
 		asked.keepOnly(here)
 		w.forgetNotes(here)
@@ -116,13 +118,19 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 	commands[vscodeipc.CommandAccessChange] = handler(w.changeAccess)
 	commands[vscodeipc.CommandNoteGive] = handler(w.giveNote)
 	commands[vscodeipc.CommandNoteTake] = handler(w.takeNote)
+	info := vscodeipc.ServerInfo{Name: "coordinator", Version: o.Version, Kind: "terminal"}
+	if o.Browser.Kind() == launch.Personal {
+		commands[vscodeipc.CommandDebugStart] = w.start
+		info.Start = "connect to it again with debug_start, for which " + o.Browser.Provider() + " asks its user"
+	}
 	server, err := vscodeipc.Serve(ctx, vscodeipc.ServerOptions{
-		Workspace:  o.Workspace,
-		Folders:    []string{o.Workspace},
-		Server:     vscodeipc.ServerInfo{Name: "coordinator", Version: o.Version, Kind: "terminal"},
-		Commands:   commands,
-		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandRecordShow, vscodeipc.CommandTabRequest},
-		Logger:     o.Logger,
+		Workspace: o.Workspace,
+		Folders:   []string{o.Workspace},
+		Server:    info,
+		Commands:  commands,
+		NoDeadline: []string{vscodeipc.CommandPermissionAsk, vscodeipc.CommandRecordShow, vscodeipc.CommandTabRequest,
+			vscodeipc.CommandDebugStart},
+		Logger: o.Logger,
 	})
 	if err != nil {
 		return err
@@ -201,20 +209,24 @@ func (w *Window) Run(ctx context.Context) error {
 		case <-w.browser.Done():
 		}
 		err := w.browser.Err()
-		if w.browser.Kind() != launch.Provided { // a personal one would ask its user again
+		if w.browser.Kind() == launch.Launched {
 			return err
 		}
-		w.log.Warn("the browser has ended, so the next one is opened", "reason", err)
+		w.log.Warn("the browser has ended", "reason", err)
 		if err := w.report(func(state *vscodeipc.State) { state.Browser = nil }); err != nil {
 			return err
 		}
 		switch {
+		case w.browser.Kind() == launch.Personal:
+			if !w.awaitNeed(ctx) {
+				return nil
+			}
 		case time.Since(start) > pause.Max:
 			pause.Reset()
 		case !pause.Sleep(ctx): // a provider may end each browser at once
 			return nil
 		}
-		if !w.reopen(ctx, &pause) {
+		if w.browser.Kind() == launch.Provided && !w.reopen(ctx, &pause) {
 			return nil
 		}
 		if err := w.show(); err != nil {
@@ -222,6 +234,51 @@ func (w *Window) Run(ctx context.Context) error {
 		}
 		w.log.Warn("the next browser is ready", "product", w.Product)
 	}
+}
+
+// awaitNeed opens the user's own browser again when somebody needs it: it asks its user. It reports
+// false if ctx ends first.
+func (w *Window) awaitNeed(ctx context.Context) bool {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case answer := <-w.needed:
+			err := w.open(ctx)
+			if err == nil {
+				err = w.show()
+			}
+			answer <- err
+			if err == nil {
+				return true
+			}
+			w.log.Warn("the browser could not be opened; the window goes on", "error", err)
+		}
+	}
+}
+
+// start has the user's own browser opened again, if it has ended.
+func (w *Window) start(ctx context.Context, _ vscodeipc.Call) (any, error) {
+	w.mu.Lock()
+	runs := w.state.Browser != nil
+	w.mu.Unlock()
+	answer := make(chan error, 1)
+	if !runs {
+		select {
+		case w.needed <- answer:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		select {
+		case err := <-answer:
+			if err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return vscodeipc.DebugStartResult{Name: w.browser.Provider(), Session: string(launch.Personal)}, nil
 }
 
 // reopen opens the next browser. It reports false if ctx ends first.
