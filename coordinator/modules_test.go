@@ -34,6 +34,7 @@ var linked = []string{
 	"github.com/yosida95/uritemplate/v3",     // needed by the MCP SDK
 	"github.com/zeebo/xxh3",                  // the hash of a workspace
 	"go.yaml.in/yaml/v3",                     // the configuration of Goose
+	"golang.org/x/image",                     // scales pictures
 	"golang.org/x/oauth2",                    // needed by the MCP SDK
 	"golang.org/x/sync",                      // needed by the MCP SDK
 	"golang.org/x/sys",                       // system calls

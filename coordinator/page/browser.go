@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -39,6 +40,7 @@ type Browser struct {
 	events     *cdp.Subscription
 	done       chan struct{} // closed when all events are handled
 	running    goroutines    // of this connection; Close waits for them
+	captures   goroutines    // Close waits for them before it ends the connection
 	targets    targets
 	router     *routing.Router
 	recordings profiling.Recordings
@@ -128,12 +130,26 @@ func (b *Browser) Done() <-chan struct{} { return b.done }
 // Close ends the connection. The browser and its pages stay open.
 func (b *Browser) Close() error {
 	b.stopScripts()
+	captured := make(chan struct{})
+	go func() {
+		b.captures.Wait()
+		close(captured)
+	}()
+	select {
+	case <-captured:
+	case <-b.conn.Done():
+	case <-time.After(captureTimeout): // the page is paused, or hangs
+	}
 	err := b.conn.Close()
+	<-captured
 	<-b.done
 	b.router.Wait()
 	b.running.Wait()
 	return err
 }
+
+// captureTimeout bounds the wait for captures when the connection ends.
+const captureTimeout = 5 * time.Second
 
 // flush waits until the events received so far are handled. The event
 // loop never blocks, so neither does flush.

@@ -93,7 +93,10 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	p.pointer = pointer.New(pointer.Options{
 		Conn: b.conn, ID: id, Frames: p.frames, Rest: o.PointerRest, Go: b.running.Go,
 	})
-	p.screen = capture.New(p.run, session, p.frames, o.NavigateTimeout, p.pointer.Conceal)
+	p.screen = capture.New(capture.Config{
+		Run: p.run, Lifecycle: p.life, ID: string(id), Session: session, Frames: p.frames,
+		PrintTimeout: o.NavigateTimeout, Conceal: p.pointer.Conceal, Go: b.running.Go, Finish: b.captures.Go,
+	})
 	p.history = history.New(history.Options{
 		Run: p.run, Lifecycle: p.life, Session: session, Frames: p.frames,
 		ConsoleSize: o.ConsoleSize, NetworkSize: o.NetworkSize, PastTimeout: o.attachTime(), Go: b.running.Go,

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"browser-coordinator/coordinator/tools/secrets"
@@ -160,6 +161,44 @@ func TestActivityPicture(t *testing.T) {
 	agent.Must("browser_evaluate", args{"function": "() => { setTimeout(() => alert('x')) }"})
 	if d := reported(w, named("browser_evaluate")).Details; d.Picture != nil {
 		t.Error("a page behind a dialog has a picture")
+	}
+}
+
+// The pictures for the user leave the page as it was: when the agent's next call follows at once, when
+// another agent takes a picture, and when the agent leaves.
+func TestActivityPictureChangesNothing(t *testing.T) {
+	t.Parallel()
+	w, url := brokenShop(t)
+	w.Handle(vscodeipc.CommandClientAnnounce, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.AnnounceResult{Pictures: true}, nil
+	})
+	const sizes = `() => [innerWidth, innerHeight, devicePixelRatio].join()`
+	agent, watcher := w.Agent(), w.Agent()
+	agent.Open(url)
+	want := agent.Evaluate(sizes)
+	for round := range 5 {
+		agent.Open(url)
+		var looking sync.WaitGroup
+		looking.Go(func() {
+			for range 3 {
+				watcher.Must("browser_take_screenshot", args{"clip": "0,0,60,40"})
+			}
+		})
+		agent.Must("browser_evaluate", args{"function": "() => 1"})
+		agent.Must("browser_evaluate", args{"function": "() => 1"})
+		looking.Wait()
+		text, all := pictures(t, agent, nil)
+		if after := agent.Evaluate(sizes); after != want {
+			t.Fatalf("round %d: the page is %s, was %s", round, after, want)
+		}
+		if drawn := all[0].Bounds(); want != fmt.Sprintf(`"%d,%d,1"`, drawn.Dx(), drawn.Dy()) {
+			t.Fatalf("round %d: %v are drawn of %s: %s", round, drawn, want, text)
+		}
+	}
+	agent.Must("browser_evaluate", args{"function": "() => 1"})
+	must.Do(t, agent.Close())
+	if after := watcher.Evaluate(sizes); after != want {
+		t.Errorf("when the agent has left, the page is %s, was %s", after, want)
 	}
 }
 

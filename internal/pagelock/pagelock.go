@@ -39,17 +39,34 @@ const (
 // retryInterval is between two tries to take a lock. The system has no event for its release.
 const retryInterval = time.Millisecond
 
+// ErrNoFolder reports that there is no folder for locks.
+var ErrNoFolder = errors.New("no folder for locks of pages")
+
 // Acquire waits until nobody else holds the page's lock.
 func (k Kind) Acquire(ctx context.Context, page string) (release func() error, err error) {
+	lock, err := k.wait(ctx, page, (*flock.Flock).TryLockContext)
+	return func() error { return remove(lock) }, err
+}
+
+// Share waits until nobody holds the page's lock by Acquire, and keeps it from others who want it so. Any
+// number share it.
+func (k Kind) Share(ctx context.Context, page string) (release func() error, err error) {
+	lock, err := k.wait(ctx, page, (*flock.Flock).TryRLockContext)
+	return func() error { return lock.Unlock() }, err // the file stays: others may share it
+}
+
+func (k Kind) wait(
+	ctx context.Context, page string, try func(*flock.Flock, context.Context, time.Duration) (bool, error),
+) (*flock.Flock, error) {
 	lock, err := k.lock(page, "")
 	if err != nil {
 		return nil, err
 	}
-	_, err = trusted.Lock(lock, func() (bool, error) { return lock.TryLockContext(ctx, retryInterval) })
+	_, err = trusted.Lock(lock, func() (bool, error) { return try(lock, ctx, retryInterval) })
 	if err != nil {
 		return nil, fmt.Errorf("lock the page: %w", errors.Join(err, lock.Unlock()))
 	}
-	return func() error { return remove(lock) }, nil
+	return lock, nil
 }
 
 // Try takes the page's lock if it is free.
@@ -105,7 +122,10 @@ func cleaning() (*flock.Flock, error) { return newLock("pages.lock") }
 
 func newLock(name string) (*flock.Flock, error) {
 	dir, err := statedir.Make()
-	return flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600)), err
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoFolder, err)
+	}
+	return flock.New(filepath.Join(dir, name), flock.SetPermissions(0o600)), nil
 }
 
 // Clean removes the files of killed programs. Where others try to lock at this moment, the files

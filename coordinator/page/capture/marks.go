@@ -7,8 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
-	"image/jpeg"
-	"image/png"
 	"maps"
 	"math"
 	"slices"
@@ -43,14 +41,7 @@ func (i *Image) Mark(places map[string]frame.Rect, quality int) error {
 	for _, l := range m.queue { // over all boxes
 		m.label(l)
 	}
-	var b bytes.Buffer
-	if i.Format == "jpeg" {
-		err = jpeg.Encode(&b, canvas, &jpeg.Options{Quality: cmp.Or(quality, defaultQuality)})
-	} else {
-		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, canvas)
-	}
-	i.Data = b.Bytes()
-	return err
+	return i.encode(canvas, cmp.Or(quality, defaultQuality))
 }
 
 func number(label string) int {

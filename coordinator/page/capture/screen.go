@@ -16,26 +16,38 @@ import (
 	"browser-coordinator/coordinator/page/lifecycle"
 )
 
-// Screen is what one page draws.
+// Config is what a Screen needs. All of it is required.
+type Config struct {
+	Run          lifecycle.Run
+	Lifecycle    *lifecycle.Lifecycle
+	ID           string // of the page's target
+	Session      *cdp.Session
+	Frames       *frame.Tree
+	PrintTimeout time.Duration // bounds how long printing may take
+	// Conceal hides from a picture what is no part of the page.
+	Conceal func(context.Context) (reveal func())
+	// Go starts a goroutine that the connection waits for. It fails once that has ended.
+	Go func(func()) error
+	// Finish is Go, but the connection waits for the goroutine before it ends: a capture with a clip whose session
+	// ends before the browser has answered leaves the page at the clip's size.
+	Finish func(func()) error
+}
+
+// Screen is what one page draws. It owns the page's pictures: whoever wants one asks it.
 type Screen struct {
-	run          lifecycle.Run
-	session      *cdp.Session
-	frames       *frame.Tree
-	printTimeout time.Duration
-	conceal      func(context.Context) (reveal func())
+	config Config
 
 	mu      sync.Mutex // guards the fields that follow
 	focused bool       // focus emulation is on
+	behind  bool       // it was in the background when focus emulation was turned on
 	drawing bool       // see Draw
+	// The pictures that have not begun, and those that have not ended, see visible.
+	waiting, running map[wish]*picture
 }
 
-// New returns the screen of a page. printTimeout bounds how long printing may take; conceal hides from a
-// screenshot what is no part of the page.
-func New(
-	run lifecycle.Run, session *cdp.Session, frames *frame.Tree, printTimeout time.Duration,
-	conceal func(context.Context) (reveal func()),
-) *Screen {
-	return &Screen{run: run, session: session, frames: frames, printTimeout: printTimeout, conceal: conceal}
+// New returns the screen of a page.
+func New(c Config) *Screen {
+	return &Screen{config: c, waiting: map[wish]*picture{}, running: map[wish]*picture{}}
 }
 
 // EmulateFocus makes the page believe that it is focused and visible, so that
@@ -51,11 +63,11 @@ func (s *Screen) EmulateFocus(ctx context.Context) (err error) {
 			s.set(&s.focused, false)
 		}
 	}()
-	visible, err := IsVisible(ctx, s.session, s.frames.Main())
+	visible, err := IsVisible(ctx, s.config.Session, s.config.Frames.Main())
 	if err != nil {
 		return err
 	}
-	if _, err := s.session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{
+	if _, err := s.config.Session.Start(ctx, "Emulation.setFocusEmulationEnabled", map[string]any{
 		"enabled": true,
 	}); err != nil {
 		return err
@@ -63,8 +75,9 @@ func (s *Screen) EmulateFocus(ctx context.Context) (err error) {
 	if visible {
 		return nil
 	}
+	s.set(&s.behind, true)
 	s.Draw(ctx)
-	return s.frames.SetBehind(ctx)
+	return s.config.Frames.SetBehind(ctx)
 }
 
 // Draw makes the browser draw a background page, once and for the lifetime of the
@@ -75,7 +88,7 @@ func (s *Screen) Draw(ctx context.Context) {
 	if s.set(&s.drawing, true) {
 		return
 	}
-	_, err := s.session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{
+	_, err := s.config.Session.Start(ctx, cdppage.CommandStartScreencast, cdppage.StartScreencastParams{
 		MaxWidth: 8, MaxHeight: 8, EveryNthFrame: 1000,
 	})
 	if err != nil { // the action that needs it has ended; the next one tries again
@@ -91,6 +104,12 @@ func (s *Screen) Redraw(ctx context.Context) {
 	if focused {
 		s.Draw(ctx)
 	}
+}
+
+func (s *Screen) isBehind() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.behind
 }
 
 // set sets a flag and returns its previous value.
@@ -113,8 +132,8 @@ func IsVisible(ctx context.Context, s *cdp.Session, main protocol.FrameID) (bool
 // PDF prints the page.
 func (s *Screen) PDF(ctx context.Context) ([]byte, error) {
 	var r cdppage.PrintToPDFResult
-	err := s.run(ctx, "printing the page", s.printTimeout, func(ctx context.Context) (err error) {
-		r, err = protocol.Call(ctx, s.session, cdppage.PrintToPDF, cdppage.PrintToPDFParams{
+	err := s.config.Run(ctx, "printing the page", s.config.PrintTimeout, func(ctx context.Context) (err error) {
+		r, err = protocol.Call(ctx, s.config.Session, cdppage.PrintToPDF, cdppage.PrintToPDFParams{
 			PrintBackground: new(true), PreferCSSPageSize: new(true),
 		})
 		return err

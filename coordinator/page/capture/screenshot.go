@@ -1,17 +1,12 @@
 package capture
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"image"
 	"math"
-	"sync"
+	"slices"
 	"time"
-
-	protocol "github.com/chromedp/cdproto/cdp"
-	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/page/frame"
 )
@@ -35,6 +30,8 @@ type Options struct {
 	MaxHeight int    // likewise
 	// Top: of an area that is too tall for MaxHeight, capture only its top.
 	Top bool
+
+	inView bool // only the part of an area that is in the viewport
 }
 
 // Clip is a part of a page, in CSS pixels.
@@ -58,22 +55,14 @@ type Image struct {
 // Scale is how many pixels of the image a CSS pixel has.
 func (i *Image) Scale() float64 { return float64(i.Width) / i.Part.Width }
 
-// Screenshot captures the viewport, the page or an element. The browser scales the
-// image to a size limit.
+// Screenshot takes a picture of the viewport, the page or an element, scaled to the size limits.
 func (s *Screen) Screenshot(ctx context.Context, opts Options) (Image, error) {
 	const doing = "taking a screenshot"
 	opts.Format, opts.Quality = cmp.Or(opts.Format, "png"), cmp.Or(opts.Quality, defaultQuality)
-	params := cdppage.CaptureScreenshotParams{OptimizeForSpeed: new(true)}
-	switch opts.Format {
-	case "png":
-		params.Format = cdppage.CaptureScreenshotFormatPng
-	case "jpeg", "jpg":
-		opts.Format, params.Format = "jpeg", cdppage.CaptureScreenshotFormatJpeg
-		params.Quality = new(int64(opts.Quality))
-	case "webp":
-		params.Format = cdppage.CaptureScreenshotFormatWebp
-		params.Quality = new(int64(opts.Quality))
-	default:
+	if opts.Format == "jpg" {
+		opts.Format = "jpeg"
+	}
+	if !slices.Contains([]string{"png", "jpeg", "webp"}, opts.Format) {
 		return Image{}, fmt.Errorf("%s: unknown format %q: png, jpeg and webp are known", doing, opts.Format)
 	}
 	if opts.Target != "" && (opts.FullPage || opts.Clip != nil) {
@@ -85,74 +74,55 @@ func (s *Screen) Screenshot(ctx context.Context, opts Options) (Image, error) {
 	if opts.Quality < 1 || opts.Quality > 100 {
 		return Image{}, fmt.Errorf("%s: quality %d: want 1 to 100", doing, opts.Quality)
 	}
-	var img Image
 	timeout := time.Duration(0)
 	if opts.FullPage {
 		timeout = fullPageTimeout
 	}
-	err := s.run(ctx, doing, timeout, func(ctx context.Context) (err error) {
-		img, err = s.capture(ctx, opts, params)
+	var img Image
+	err := s.config.Run(ctx, doing, timeout, func(ctx context.Context) (err error) {
+		if err := s.EmulateFocus(ctx); err != nil {
+			return err
+		}
+		var element *frame.Rect
+		if opts.Target != "" { // before any measurement, because it scrolls
+			if element, err = s.showElement(ctx, opts.Target); err != nil {
+				return err
+			}
+		}
+		img, err = s.take(ctx, opts, element)
 		return err
 	})
 	return img, err
 }
 
-func (s *Screen) capture(ctx context.Context, opts Options, params cdppage.CaptureScreenshotParams) (Image, error) {
-	if err := s.EmulateFocus(ctx); err != nil {
-		return Image{}, err
-	}
-	var element frame.Rect
-	if opts.Target != "" { // before any measurement, because it scrolls
-		var err error
-		if element, err = s.showElement(ctx, opts.Target); err != nil {
-			return Image{}, err
-		}
-	}
-	l, err := s.frames.Layout(ctx)
-	if err != nil {
-		return Image{}, err
-	}
-	img, scaling, err := opts.plan(l, element)
-	if err != nil {
-		return Image{}, err
-	}
-	// Capturing beyond the viewport makes frames redraw, and may be too early for them.
-	if opts.FullPage || opts.Target != "" && !frame.Rect(img.Area).In(img.View) {
-		params.CaptureBeyondViewport = new(true)
-	}
-	params.Clip = l.Clip(img.Part, scaling)
-	r, err := s.captureFrame(ctx, params)
-	if err != nil {
-		return Image{}, err
-	}
-	img.Data = r.Data
-	if width, height := sizeOf(r.Data); width > 0 {
-		img.Width, img.Height = width, height
-	}
-	return img, nil
-}
+// fullPageTimeout is for a full page, which may have 20 times as many pixels as a viewport.
+const fullPageTimeout = 30 * time.Second
 
 // showElement scrolls a target into view, and returns its place in the viewport.
-func (s *Screen) showElement(ctx context.Context, target string) (frame.Rect, error) {
-	e, err := s.frames.Find(ctx, target)
+func (s *Screen) showElement(ctx context.Context, target string) (*frame.Rect, error) {
+	e, err := s.config.Frames.Find(ctx, target)
 	if err != nil {
-		return frame.Rect{}, err
+		return nil, err
 	}
 	defer e.Release(ctx)
-	place, err := s.frames.Place(ctx, e, "center")
-	if err == nil && e.Session != s.session {
-		err = s.frames.Run(ctx, e.Frame, awaitDrawn, nil, nil)
+	place, err := s.config.Frames.Place(ctx, e, "center")
+	if err == nil && e.Session != s.config.Session {
+		err = s.config.Frames.Run(ctx, e.Frame, awaitDrawn, nil, nil)
 	}
-	return place, err
+	return &place, err
 }
 
-// plan returns the image without its data, and how many pixels of it a pixel of the screen has.
-func (o *Options) plan(l frame.Layout, element frame.Rect) (img Image, scaling float64, err error) {
-	part := frame.Rect{X: l.View.PageX, Y: l.View.PageY, Width: l.View.ClientWidth, Height: l.View.ClientHeight}
+// plan returns the image without its data, and how many pixels of it a pixel of the screen has. Of an
+// area of the viewport it shows the area, else what the options name.
+func (o *Options) plan(l frame.Layout, area *frame.Rect) (img Image, scaling float64, err error) {
+	part := l.Visible()
 	img = Image{Format: o.Format, View: l.InPage(frame.Rect{Width: part.Width, Height: part.Height})}
 	switch {
-	case o.Target != "":
-		part = l.InPage(element)
+	case area != nil:
+		part = l.InPage(*area)
+		if o.inView {
+			part = part.Intersect(l.Visible())
+		}
 	case o.FullPage:
 		part = frame.Rect{Width: l.Content.Width, Height: l.Content.Height}
 	}
@@ -183,8 +153,8 @@ func (o *Options) plan(l frame.Layout, element frame.Rect) (img Image, scaling f
 	longest := math.Floor(maxSide / scaling / l.Density)
 	part.Width, part.Height = min(part.Width, longest), min(part.Height, longest)
 	img.Part, img.Truncated = part, part.Width < img.Area.Width || part.Height < img.Area.Height
-	img.Width = int(math.Round(part.Width * scaling * l.Density))
-	img.Height = int(math.Round(part.Height * scaling * l.Density))
+	img.Width = max(1, int(math.Round(part.Width*scaling*l.Density)))
+	img.Height = max(1, int(math.Round(part.Height*scaling*l.Density)))
 	return img, scaling, nil
 }
 
@@ -205,103 +175,10 @@ func (c Clip) intersect(width, height float64) Clip {
 	return Clip{X: left, Y: top, Width: min(c.X+c.Width, width) - left, Height: min(c.Y+c.Height, height) - top}
 }
 
-// sizeOf is an image's size in pixels; 0 for webp, which the standard library
-// does not read.
-func sizeOf(data []byte) (width, height int) {
-	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return 0, 0
-	}
-	return config.Width, config.Height
-}
-
-// How long a capture may wait before kick forces the browser to draw; the interval doubles
-// each time.
-const (
-	frameKick = 150 * time.Millisecond
-	// A capture beyond the viewport takes long by itself, and several times as long beside
-	// one of the window: it waits long if the tab has just drawn by itself, within probeKick.
-	probeKick  = time.Second
-	beyondKick = 5 * time.Second
-)
-
-// fullPageTimeout is for a full page, which may have 20 times as many pixels as a viewport.
-const fullPageTimeout = 30 * time.Second
-
-// captureFrame captures what the page draws.
-func (s *Screen) captureFrame(
-	ctx context.Context, params cdppage.CaptureScreenshotParams,
-) (cdppage.CaptureScreenshotResult, error) {
-	defer s.conceal(ctx)()
-	wait := frameKick
-	if params.CaptureBeyondViewport != nil {
-		pixel := cdppage.CaptureScreenshotParams{
-			Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)),
-			Clip: &cdppage.Viewport{Width: 1, Height: 1, Scale: 1},
-		}
-		start := time.Now()
-		if r, err := s.captureKicked(ctx, pixel, probeKick); err != nil {
-			return r, err
-		}
-		if time.Since(start) < probeKick {
-			wait = beyondKick
-		}
-	}
-	return s.captureKicked(ctx, params, wait)
-}
-
-func (s *Screen) captureKicked(
-	ctx context.Context, params cdppage.CaptureScreenshotParams, wait time.Duration,
-) (cdppage.CaptureScreenshotResult, error) {
-	var kicking sync.WaitGroup
-	captured, stop := context.WithCancel(ctx)
-	kicking.Go(func() { s.kick(captured, wait) })
-	defer kicking.Wait()
-	defer stop()
-	return protocol.Call(ctx, s.session, cdppage.CaptureScreenshot, params)
-}
-
-// kick makes sure that a capture gets its frame, until the capture is done. A tab that
-// went to the background since its last action may draw nothing until Draw is called.
-// The browser copies what a background tab has drawn only when it draws the window, and
-// nothing may cause that while the tab in front is idle. A capture of the window instead
-// of the page's surface does. Its image is not needed, but only one is captured at a time.
-func (s *Screen) kick(ctx context.Context, wait time.Duration) {
-	window := cdppage.CaptureScreenshotParams{
-		Format: cdppage.CaptureScreenshotFormatJpeg, Quality: new(int64(1)), FromSurface: new(false),
-	}
-	for ; ; wait *= 2 {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
-		s.Draw(ctx)
-		if drawn, err := s.session.Start(ctx, cdppage.CommandCaptureScreenshot, window); err == nil {
-			_ = drawn.Wait(ctx, nil)
-		}
-	}
-}
-
-// Area captures an area of the viewport, with a margin in CSS pixels.
+// Area takes a picture of an area of the viewport, with a margin in CSS pixels.
 func (s *Screen) Area(ctx context.Context, area frame.Rect, margin float64) (Image, error) {
-	l, err := s.frames.Layout(ctx)
-	if err != nil {
-		return Image{}, err
-	}
-	left, top := math.Max(0, area.X-margin), math.Max(0, area.Y-margin)
-	right := math.Min(l.View.ClientWidth, area.X+area.Width+margin)
-	bottom := math.Min(l.View.ClientHeight, area.Y+area.Height+margin)
-	part := l.InPage(frame.Rect{X: left, Y: top, Width: math.Max(1, right-left), Height: math.Max(1, bottom-top)})
-	r, err := s.captureFrame(ctx, cdppage.CaptureScreenshotParams{
-		Format: cdppage.CaptureScreenshotFormatPng, Clip: l.Clip(part, 1/l.Density), OptimizeForSpeed: new(true),
-	})
-	if err != nil {
-		return Image{}, err
-	}
-	return Image{
-		Data: r.Data, Format: "png", Width: int(math.Round(part.Width)), Height: int(math.Round(part.Height)),
-	}, nil
+	area = frame.Rect{X: area.X - margin, Y: area.Y - margin, Width: area.Width + 2*margin, Height: area.Height + 2*margin}
+	return s.take(ctx, Options{Format: "png", inView: true}, &area)
 }
 
 func scale(width, height float64, maxWidth, maxHeight int) float64 {

@@ -16,21 +16,28 @@ type Layout struct {
 	// menu. Sizes of windows and clips exclude it; they are in device-independent pixels.
 	Zoom    float64
 	Density float64 // pixels of the screen per CSS pixel, including the zoom
+	// Inner is the size of the viewport with its scroll bars, and Outer that of the window around it.
+	Inner, Outer Size
 }
+
+// Size is a width and a height.
+type Size struct{ Width, Height float64 }
 
 // Layout reads the current layout of the page.
 func (t *Tree) Layout(ctx context.Context) (Layout, error) {
-	var ratio float64
-	if err := t.Evaluate(ctx, "devicePixelRatio", &ratio); err != nil {
+	var window [5]float64
+	err := t.Evaluate(ctx, "[devicePixelRatio, innerWidth, innerHeight, outerWidth, outerHeight]", &window)
+	if err != nil {
 		return Layout{}, err
 	}
+	ratio := window[0]
 	metrics, err := protocol.Call(ctx, t.session, cdppage.GetLayoutMetrics, protocol.Empty{})
 	if err != nil {
 		return Layout{}, err
 	}
 	l := Layout{
 		View: metrics.CSSVisualViewport, Content: metrics.CSSContentSize, Zoom: metrics.CSSVisualViewport.Zoom,
-		Density: 1,
+		Density: 1, Inner: Size{window[1], window[2]}, Outer: Size{window[3], window[4]},
 	}
 	// Scripts, and the browser here, count from the scroll origin, which is on the right in
 	// a right-to-left page.
@@ -49,6 +56,33 @@ func (t *Tree) Layout(ctx context.Context) (Layout, error) {
 		l.Density = ratio
 	}
 	return l, nil
+}
+
+// scrollBar is the largest width of a scroll bar.
+const scrollBar = 20
+
+// Visible is what the window shows of the page, with its scroll bars. What is pinched has none.
+func (l Layout) Visible() Rect {
+	r := Rect{X: l.View.PageX, Y: l.View.PageY, Width: l.View.ClientWidth, Height: l.View.ClientHeight}
+	if l.View.Scale != 1 {
+		return r
+	}
+	if bar := l.Inner.Width - r.Width; bar > 0 && bar <= scrollBar {
+		r.Width = l.Inner.Width
+	}
+	if bar := l.Inner.Height - r.Height; bar > 0 && bar <= scrollBar {
+		r.Height = l.Inner.Height
+	}
+	return r
+}
+
+// Pixels is where an area of the page is in a picture of what the window shows.
+func (l Layout) Pixels(area Rect) Rect {
+	scale := l.Density * l.View.Scale
+	return Rect{
+		X: (area.X - l.View.PageX) * scale, Y: (area.Y - l.View.PageY) * scale,
+		Width: area.Width * scale, Height: area.Height * scale,
+	}
 }
 
 // InPage converts a position in the viewport to one in the page.

@@ -21,6 +21,15 @@ func (r Rect) In(other Rect) bool {
 		r.Y+r.Height <= other.Y+other.Height
 }
 
+// Intersect returns the part of the area that is inside another.
+func (r Rect) Intersect(other Rect) Rect {
+	left, top := max(r.X, other.X), max(r.Y, other.Y)
+	return Rect{
+		X: left, Y: top,
+		Width: min(r.X+r.Width, other.X+other.Width) - left, Height: min(r.Y+r.Height, other.Y+other.Height) - top,
+	}
+}
+
 // Place scrolls an element that is not fully in view to a position named as in
 // Element.scrollIntoView, and returns its position. Sticky content at an edge cannot cover
 // what is in the "center"; to the "nearest" position, the page scrolls no further than
