@@ -159,7 +159,7 @@ func (s *Server) register(c call) (id jsontext.Value, ok bool) {
 }
 
 // write sends one command, unless the caller gives up before the browser has read those
-// before it. It reports whether it did.
+// before it. It reports whether it did; else no response comes. mu is not held.
 func (s *Server) write(m browser.Message, gaveUp <-chan struct{}) bool {
 	select {
 	case s.outgoing <- m.Encode():
@@ -167,7 +167,22 @@ func (s *Server) write(m browser.Message, gaveUp <-chan struct{}) bool {
 	case <-gaveUp:
 	case <-s.ctx.Done():
 	}
+	s.unregister(m.ID)
 	return false
+}
+
+// unregister removes a command that was not sent.
+func (s *Server) unregister(id jsontext.Value) {
+	n, err := strconv.ParseInt(string(id), 10, 32)
+	if err != nil {
+		return // register makes numbers only
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.calls[int32(n)]; c.session != nil {
+		delete(c.session.calls, int32(n))
+	}
+	delete(s.calls, int32(n))
 }
 
 // writeAll is the only writer of the transport: it alone waits for a browser that does not

@@ -97,9 +97,9 @@ func join(ctx context.Context, p *port, asking func()) (*joined, error) {
 	}
 	j := &joined{Connection: launch.NewConnection()}
 	stop := context.AfterFunc(ctx, func() { j.Finish(nil) })
+	defer stop() // ctx may outlive many attempts
 	res, _, err := usersocket.Get(j.Context(), path, usePath)
 	if err != nil {
-		stop()
 		j.Finish(nil)
 		switch {
 		case ctx.Err() != nil:
