@@ -38,6 +38,7 @@ type Browser struct {
 // target is a page of the whole browser. Browser.mu guards its fields.
 type target struct {
 	info  info
+	host  string          // of its URL, in lower case; empty: it has none
 	raw   json.RawMessage // the info as the browser reports it
 	owner owner
 }
@@ -151,6 +152,9 @@ func (b *Browser) know(raw json.RawMessage) {
 		t = &target{}
 		b.targets[i.ID] = t
 	}
+	if isNew || i.URL != t.info.URL {
+		t.host = hostOf(i.URL)
+	}
 	t.info, t.raw = i, raw
 	to := t.owner
 	// What a client's tab opens is the client's too.
@@ -203,11 +207,20 @@ func (b *Browser) clientTarget(id string) *target {
 // hosts are those of the tabs in reach. mu is held.
 func (b *Browser) hosts() (hosts []string) {
 	for _, t := range b.targets {
-		if u, err := url.Parse(t.info.URL); err == nil && t.isShown() && u.Hostname() != "" {
-			hosts = append(hosts, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."))
+		if t.isShown() && t.host != "" {
+			hosts = append(hosts, t.host)
 		}
 	}
 	return hosts
+}
+
+// hostOf is the host of a URL, as [Browser.hosts] has it.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 }
 
 // UserTab is one of the user's tabs.

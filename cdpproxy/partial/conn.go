@@ -32,12 +32,13 @@ type conn struct {
 
 // session is one of the client's. Browser.mu guards its fields.
 type session struct {
-	target   string // id of the page that it, or the frame or worker of it, belongs to; empty: the browser's
-	parent   string // id of the session that it was attached within
-	frame    string // id of the frame in the page; empty: it is the page's, or a worker's
-	lost     bool   // what it belongs to is out of reach; the browser detaches it
-	discover bool   // it gets events of targets
-	attach   bool   // it is attached to targets
+	target   string   // id of the page that it, or the frame or worker of it, belongs to; empty: the browser's
+	parent   string   // id of the session that it was attached within
+	frame    string   // id of the frame in the page; empty: it is the page's, or a worker's
+	lost     bool     // what it belongs to is out of reach; the browser detaches it
+	discover bool     // it gets events of targets
+	attach   bool     // it is attached to targets
+	contexts []string // that the browser disposes with it
 }
 
 // Close implements [browser.Conn].
@@ -45,10 +46,20 @@ func (c *conn) Close() {
 	b := c.browser
 	b.mu.Lock()
 	delete(b.conns, c)
+	for _, s := range c.sessions {
+		b.disposed(s)
+	}
 	b.mu.Unlock()
 	close(c.leaving)
 	c.whole.Close()
 	c.running.Wait()
+}
+
+// disposed forgets the contexts that the browser disposes with a session. mu is held.
+func (b *Browser) disposed(s *session) {
+	for _, id := range s.contexts {
+		delete(b.contexts, id)
+	}
 }
 
 // sendOwn sends the connection's own commands: the place where they arise may not block.

@@ -115,6 +115,48 @@ func list(c *cdptest.Client) []string {
 	return got.ids()
 }
 
+// A context that was disposed, by a client or with one, is no client's any longer.
+func TestDisposedContexts(t *testing.T) {
+	u := start(t)
+	c, leaves := cdptest.Dial(t, u.url), cdptest.Dial(t, u.url)
+	type made struct {
+		ID string `json:"browserContextId"`
+	}
+	var disposed, temporary, within made
+	c.Call("", "Target.createBrowserContext", "", &disposed)
+	leaves.Call("", "Target.createBrowserContext", `{"disposeOnDetach":true}`, &temporary)
+	var root struct {
+		ID string `json:"sessionId"`
+	}
+	c.Call("", "Target.attachToBrowserTarget", "", &root)
+	c.Call(root.ID, "Target.createBrowserContext", `{"disposeOnDetach":true}`, &within)
+	contexts := func() (ids []string) {
+		var list struct {
+			IDs []string `json:"browserContextIds"`
+		}
+		c.Call("", "Target.getBrowserContexts", "", &list)
+		return list.IDs
+	}
+	if ids := contexts(); len(ids) != 3 {
+		t.Errorf("the contexts of the clients: %v", ids)
+	}
+	c.Call("", "Target.disposeBrowserContext", fmt.Sprintf(`{"browserContextId":%q}`, disposed.ID), nil)
+	if ids := contexts(); len(ids) != 2 || slices.Contains(ids, disposed.ID) {
+		t.Errorf("after one was disposed: %v", ids)
+	}
+	c.Call("", "Target.detachFromTarget", fmt.Sprintf(`{"sessionId":%q}`, root.ID), nil)
+	leaves.Leave()
+	must.Await(t, "the end of the contexts of the session, and of the client that has left", func() bool {
+		return len(contexts()) == 0
+	})
+	for _, id := range []string{disposed.ID, temporary.ID, within.ID} {
+		parameters := fmt.Sprintf(`{"browserContextId":%q}`, id)
+		if m := c.Try("", "Target.disposeBrowserContext", parameters); m.Error == nil {
+			t.Errorf("the context %s can be disposed once more", id)
+		}
+	}
+}
+
 // A client learns of its own tabs, of what these open, and of those that the user hands over.
 func TestTabs(t *testing.T) {
 	u := start(t)

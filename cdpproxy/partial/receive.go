@@ -114,9 +114,11 @@ func (c *conn) targetEvent(message []byte) (forward bool) {
 				delete(c.held, frame)
 			}
 		}
-		if c.sessions[m.Params.Session] == nil {
+		ended := c.sessions[m.Params.Session]
+		if ended == nil {
 			return false
 		}
+		c.browser.disposed(ended)
 		delete(c.sessions, m.Params.Session)
 	default:
 		return within != nil && within.target != ""

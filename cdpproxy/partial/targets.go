@@ -35,6 +35,7 @@ type parameters struct {
 	Flatten    bool           `json:"flatten"`
 	ForTab     bool           `json:"forTab"`
 	Hidden     bool           `json:"hidden"`
+	Temporary  bool           `json:"disposeOnDetach"`
 	Filter     browser.Filter `json:"filter"`
 }
 
@@ -141,12 +142,13 @@ func (c *conn) toBrowser(s *session, m *browser.Message) (forward bool) {
 		c.await(m, func(response []byte) []byte { return c.created(session, response) })
 		return true
 	case "Target.createBrowserContext":
-		c.await(m, c.contextCreated)
+		c.await(m, func(response []byte) []byte { return c.contextCreated(s, p.Temporary, response) })
 		return true
 	case "Target.disposeBrowserContext":
 		if !b.contexts[p.Context] {
 			return respond(nil, browser.ErrNoTarget)
 		}
+		c.await(m, func(response []byte) []byte { return c.contextDisposed(p.Context, response) })
 		return true
 	case "Target.getBrowserContexts":
 		ids := slices.Sorted(maps.Keys(b.contexts))
@@ -303,10 +305,24 @@ func (c *conn) created(session string, response []byte) []byte {
 	return nil
 }
 
-func (c *conn) contextCreated(response []byte) []byte {
+// contextCreated notes a context that the client has made in a session; temporary: until that ends. mu is
+// held.
+func (c *conn) contextCreated(s *session, temporary bool, response []byte) []byte {
 	var created parameters
-	if result(response, &created) {
-		c.browser.contexts[created.Context] = true
+	if !result(response, &created) {
+		return response
+	}
+	c.browser.contexts[created.Context] = true
+	if temporary {
+		s.contexts = append(s.contexts, created.Context)
+	}
+	return response
+}
+
+// contextDisposed forgets a context. mu is held.
+func (c *conn) contextDisposed(id string, response []byte) []byte {
+	if result(response, new(parameters)) {
+		delete(c.browser.contexts, id)
 	}
 	return response
 }
