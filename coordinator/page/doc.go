@@ -4,7 +4,8 @@
 //	browser, err := page.Connect(ctx, "http://127.0.0.1:9222", nil)
 //	if err != nil { … }
 //	defer browser.Close()
-//	p, err := browser.NewPage(ctx)
+//	id, err := browser.OpenTab(ctx)
+//	p, err := browser.Page(ctx, id)
 //	change, err := p.Navigate(ctx, "localhost:3000")
 //	seen, err := p.Reader().Snapshot(ctx, snapshot.Options{}) // - button "Save" [ref=e3]
 //	change, err = p.Act(ctx, p.Input().Click("e3", input.ClickOptions{}))

@@ -111,14 +111,14 @@ func (b *Browser) visible(ctx context.Context, pages []Info) string {
 	return ""
 }
 
-// NewPage opens a blank page in the background and attaches to it.
-func (b *Browser) NewPage(ctx context.Context) (*Page, error) {
+// OpenTab opens a blank page in the background, and returns its id.
+func (b *Browser) OpenTab(ctx context.Context) (string, error) {
 	params := target.CreateTargetParams{URL: "about:blank", Background: new(true)}
 	r, err := protocol.Call(ctx, b.conn, target.CreateTarget, params)
 	if err != nil {
-		return nil, fmt.Errorf("open a page: %w", translate(err))
+		return "", fmt.Errorf("open a page: %w", translate(err))
 	}
-	return b.Page(ctx, string(r.TargetID))
+	return string(r.TargetID), nil
 }
 
 // Arrive waits until the document of a page that has just opened is parsed, within limits.

@@ -168,12 +168,12 @@ func TestTabOfTheUserDuringAnAction(t *testing.T) {
 	p, url := pagetest.ServeIn(t, b, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/user":
-			opened, err := user.NewPage(t.Context()) // as Ctrl+T: no page is its opener
+			opened, err := user.OpenTab(t.Context()) // as Ctrl+T: no page is its opener
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			t.Cleanup(func() { _ = user.ClosePage(context.Background(), opened.ID()) })
+			t.Cleanup(func() { _ = user.ClosePage(context.Background(), opened) })
 			if _, err := b.Pages(t.Context()); err != nil {
 				t.Error(err)
 			}

@@ -163,15 +163,15 @@ var _ = define(definition[revealIn]{
 func debugStart(ctx context.Context, c *agent.Call, in debugStartIn) error {
 	window, err := c.Resolve(ctx)
 	if err == nil {
-		err = c.MayShow(ctx, window.Folders, in.URL)
+		err = c.Agent.MayShow(ctx, window.Folders, in.URL)
 	}
 	if err == nil {
-		err = c.CheckTyped(in.URL)
+		err = c.Agent.CheckTyped(in.URL)
 	}
 	if err != nil {
 		return err
 	}
-	me := c.Info()
+	me := c.Agent.Info()
 	var r vscodeipc.DebugStartResult
 	_, err = c.Ask(ctx, vscodeipc.CommandDebugStart, vscodeipc.DebugStartArg{
 		Client: &me, Configuration: in.Configuration, URL: in.URL,
@@ -252,7 +252,7 @@ func inFolder(w registry.Window, path string) string {
 func debugBreakpoints(ctx context.Context, c *agent.Call, in breakpointsIn) error {
 	var r vscodeipc.BreakpointsResult
 	window, err := c.Ask(ctx, vscodeipc.CommandDebugBreakpoints, vscodeipc.BreakpointsArg{
-		Client: new(c.Info()), Action: in.Action, Path: in.Path, Line: in.Line, Condition: in.Condition,
+		Client: new(c.Agent.Info()), Action: in.Action, Path: in.Path, Line: in.Line, Condition: in.Condition,
 		LogMessage: in.LogMessage,
 	}, &r)
 	if err != nil {
@@ -333,7 +333,7 @@ func exceptionOnce(text string) string {
 }
 
 func debugStop(ctx context.Context, c *agent.Call, in debugStopIn) error {
-	me := c.Info()
+	me := c.Agent.Info()
 	_, err := c.Ask(ctx, vscodeipc.CommandDebugStop, vscodeipc.DebugStopArg{Client: &me, Session: in.Session}, nil)
 	return c.Done(err, "The debug session has ended.")
 }

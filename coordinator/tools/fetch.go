@@ -41,7 +41,7 @@ func fetchURL(ctx context.Context, c *agent.Call, in fetchIn) error {
 	if err != nil {
 		return err
 	}
-	if err := c.MayShow(ctx, p.Folders(), in.URL); err != nil {
+	if err := c.Agent.MayShow(ctx, p.Folders(), in.URL); err != nil {
 		return err
 	}
 	got, err := p.Fetcher().Fetch(ctx, fetch.Request{URL: in.URL, Method: in.Method, Headers: in.Headers,
@@ -57,9 +57,9 @@ func fetchURL(ctx context.Context, c *agent.Call, in fetchIn) error {
 		got.Body = wholeCharacters(got.Body)
 	}
 	if utf8.Valid(got.Body) { // before the cut, which may fall into a character
-		hide := c.Secrets.Hide
+		hide := c.Agent.Secrets.Hide
 		if got.Truncated {
-			hide = c.Secrets.HideCut
+			hide = c.Agent.Secrets.HideCut
 		}
 		got.Body = []byte(hide(string(got.Body)))
 	}
@@ -75,7 +75,7 @@ func fetchURL(ctx context.Context, c *agent.Call, in fetchIn) error {
 		c.Out.Addf("Saved the body to %s.", path)
 	case !utf8.Valid(got.Body):
 		c.Out.Addf("The body is not text: save it with filename.")
-	case len(got.Body) > maxBodyText && !c.Whole:
+	case len(got.Body) > maxBodyText && !c.Agent.Whole:
 		c.Out.Quote(string(got.Body[:maxBodyText]))
 		c.Out.Addf("… and %d B more: save it with filename.", len(got.Body)-maxBodyText)
 	case len(got.Body) > 0:

@@ -103,7 +103,7 @@ func TestAttachedBrowserThatWasReplaced(t *testing.T) {
 	agent.Open(site)
 	use(second.URL())
 	first.Close(t.Context())
-	agent.Refused("browser_click", args{"target": "button"}, "the browser of ", "in which you worked has ended")
+	agent.Refused("browser_click", args{"target": "button"}, "the one in which you worked has ended")
 	agent.Must("browser_snapshot", nil)
 }
 

@@ -46,14 +46,14 @@ func saveHAR(ctx context.Context, c *agent.Call, in harIn) error {
 	}
 	var written, refused, lacking int
 	path, size, err := file.Write(func(to *os.File) error {
-		archive := har.New(to, c.Version, c.Secrets.Hide)
+		archive := har.New(to, c.Agent.Version, c.Agent.Secrets.Hide)
 		var all []history.Request
-		all, refused = answer.Readable(c.Origins, p.History().Network.Requests(ctx))
+		all, refused = answer.Readable(c.Agent.Origins, p.History().Network.Requests(ctx))
 		for _, r := range all {
 			if !filter.MatchString(r.URL) {
 				continue
 			}
-			if c.MayShow(ctx, p.Folders(), r.URL) != nil {
+			if c.Agent.MayShow(ctx, p.Folders(), r.URL) != nil {
 				refused++
 				continue
 			}

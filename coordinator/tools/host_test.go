@@ -166,6 +166,8 @@ func TestRootsChangeTheWindow(t *testing.T) {
 			//lint:ignore SA1019 as above
 			client.AddRoots(&mcp.Root{URI: "file://" + filepath.ToSlash(other.Folder)})
 			agent.Expect("window_list", nil, "* "+other.Folder+" ")
+			agent.Refused("browser_evaluate", args{"function": "() => document.title = 'lost'"},
+				"another browser than that of your last answer", "the window "+other.Folder+" fits now", "Nothing was done")
 			agent.ExpectValue("() => document.title", `""`)
 			agent.Must("browser_evaluate", args{"function": "() => { delete window.acts }", "window": shop.Folder})
 		})

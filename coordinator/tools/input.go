@@ -212,10 +212,10 @@ var _ = define(definition[typeIn]{
 })
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
-	if err := c.Secrets.Typable(in.Text); err != nil {
+	if err := c.Agent.Secrets.Typable(in.Text); err != nil {
 		return err
 	}
-	text := c.Secrets.Value(in.Text)
+	text := c.Agent.Secrets.Value(in.Text)
 	options := input.TypeOptions{Slowly: in.Slowly, Submit: in.Submit, Secret: text != in.Text}
 	typing := p.Input().Type(in.Target, text, options)
 	if in.Target == "" {
@@ -223,7 +223,7 @@ func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error
 	}
 	change, err := c.Act(ctx, p, typing)
 	for _, h := range slices.Concat(change.Values, change.PastValues) {
-		c.Secrets.Learn(in.Text, h.Plain)
+		c.Agent.Secrets.Learn(in.Text, h.Plain)
 	}
 	done, location := "Typed", " into"
 	if in.Submit {
@@ -447,10 +447,10 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	}
 	fields := make([]input.Field, len(in.Fields))
 	for i, f := range in.Fields {
-		if err := c.Secrets.Typable(f.Value.text); err != nil {
+		if err := c.Agent.Secrets.Typable(f.Value.text); err != nil {
 			return fmt.Errorf("field %d: %w", i+1, err)
 		}
-		value := c.Secrets.Value(f.Value.text)
+		value := c.Agent.Secrets.Value(f.Value.text)
 		fields[i] = input.Field{Target: f.Target, Type: f.fieldType(), Value: value, Values: f.Value.options,
 			Secret: value != f.Value.text}
 	}
@@ -461,7 +461,7 @@ func fillForm(ctx context.Context, c *agent.Call, in fillFormIn) error {
 	change, err := c.Act(ctx, p, p.Input().FillForm(fields))
 	for _, h := range slices.Concat(change.Values, change.PastValues) {
 		if i := slices.IndexFunc(in.Fields, func(f fieldIn) bool { return f.Target == h.Target }); i >= 0 {
-			c.Secrets.Learn(in.Fields[i].Value.text, h.Plain)
+			c.Agent.Secrets.Learn(in.Fields[i].Value.text, h.Plain)
 		}
 	}
 	done := fmt.Sprintf("Filled %d fields:", len(fields))
@@ -561,7 +561,7 @@ var _ = define(definition[uploadIn]{
 		return "Put " + files(in.Paths) + " into " + names[0]
 	},
 	Do: func(ctx context.Context, c *agent.Call, in uploadIn) error {
-		files, err := c.Uploads(ctx, in.Paths)
+		files, err := c.Agent.Uploads(ctx, in.Paths)
 		if err != nil {
 			return fmt.Errorf("upload: %w", err)
 		}
@@ -611,7 +611,7 @@ var _ = define(definition[dropIn]{
 		return "Drop " + strings.Join(what, ", ") + " onto " + names[0]
 	},
 	Do: func(ctx context.Context, c *agent.Call, in dropIn) error {
-		files, err := c.Uploads(ctx, in.Paths)
+		files, err := c.Agent.Uploads(ctx, in.Paths)
 		if err != nil {
 			return fmt.Errorf("drop: %w", err)
 		}
@@ -699,7 +699,7 @@ func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn)
 	var text string
 	switch {
 	case in.PromptText != nil:
-		text = c.Secrets.Value(*in.PromptText)
+		text = c.Agent.Secrets.Value(*in.PromptText)
 	case dialog != nil: // as the user who changes nothing
 		text = dialog.Default
 	}

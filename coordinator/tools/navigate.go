@@ -74,10 +74,10 @@ func navigate(ctx context.Context, c *agent.Call, in navigateIn) error {
 	}
 	p, err := c.AnyPage(ctx)
 	if err == nil {
-		err = c.MayShow(ctx, p.Folders(), in.URL)
+		err = c.Agent.MayShow(ctx, p.Folders(), in.URL)
 	}
 	if err == nil {
-		err = c.Bind(ctx, p, in.URL)
+		err = c.Agent.Bind(ctx, p, in.URL)
 	}
 	if err != nil {
 		return err

@@ -84,7 +84,7 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 		return filter.MatchString(r.URL) && !(good &&
 			(in.Failed || !in.Static && slices.Contains(staticTypes, strings.ToLower(r.Type))))
 	}
-	all, refused := answer.Readable(c.Origins, p.History().Network.Requests(ctx))
+	all, refused := answer.Readable(c.Agent.Origins, p.History().Network.Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
 	earlier := 0
 	if !in.All {
@@ -209,11 +209,11 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 		return err
 	}
 	for _, address := range r.Request.Addresses() {
-		if err := c.CheckOrigin(address); err != nil {
+		if err := c.Agent.CheckOrigin(address); err != nil {
 			return err
 		}
 	}
-	if err := c.MayShow(ctx, p.Folders(), r.URL); err != nil {
+	if err := c.Agent.MayShow(ctx, p.Folders(), r.URL); err != nil {
 		return err
 	}
 	if in.Part == requestBody && r.RequestNote != "" {
@@ -246,7 +246,7 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 		made := []history.Request{r.Request}
 		p.Sources().LocateRequests(ctx, made)
 		fmt.Fprintln(&lead, requestLine(made[0]))
-		if len(r.Calls) > 0 && made[0].Place == "" && c.CheckOrigin(r.Calls[0].URL) == nil {
+		if len(r.Calls) > 0 && made[0].Place == "" && c.Agent.CheckOrigin(r.Calls[0].URL) == nil {
 			fmt.Fprintln(&lead, "made at", r.Calls[0])
 		}
 	}
@@ -268,7 +268,7 @@ func request(ctx context.Context, c *agent.Call, in requestIn) error {
 	}
 	whole := textOf(false)
 	short := textOf(true)
-	if file == nil && c.Whole && short != whole {
+	if file == nil && c.Agent.Whole && short != whole {
 		c.Out.QuoteCut(short, whole)
 		return nil
 	}

@@ -111,7 +111,7 @@ func start(description string, begin func(*profiling.Profiler, context.Context) 
 			err = begin(p.Profiler(), ctx)
 		}
 		if err == nil && in.Reload {
-			c.Changes = "none" // what reads the page would be in the recording
+			c.Request.Changes = "none" // what reads the page would be in the recording
 			return c.AnswerAction(fmt.Sprintf("The %s has begun; reloaded the page.", description))(p.Reload(ctx))
 		}
 		return c.Done(err, "The %s has begun.", description)
@@ -122,7 +122,7 @@ func start(description string, begin func(*profiling.Profiler, context.Context) 
 // process or browser, and has what frames, popups, former documents and other tabs leave there. Coverage
 // names its sources by their addresses, so those are left out of it.
 func mayRecord(c *agent.Call, description string) error {
-	if c.Origins == nil || description == "coverage" {
+	if c.Agent.Origins == nil || description == "coverage" {
 		return nil
 	}
 	return &guard.LimitError{Text: "a " + description + " is not allowed, since the user limits the origins: it would " +
@@ -170,7 +170,7 @@ func stopTrace(ctx context.Context, c *agent.Call, in stopIn) error {
 	}
 	c.Out.Quotef("%s; times are since its navigation.", traced.URL())
 	vitals(c.Out, t.Vitals)
-	all, refused := answer.Readable(c.Origins, traced.History().Network.Requests(ctx))
+	all, refused := answer.Readable(c.Agent.Origins, traced.History().Network.Requests(ctx))
 	c.Out.LeftOut(refused, "requests")
 	largestRequests(c.Out, all)
 	return nil
@@ -303,7 +303,7 @@ func stopCoverage(ctx context.Context, c *agent.Call, in stopIn) error {
 				return err
 			}
 			for _, source := range all {
-				if c.CheckOrigin(source.URL) == nil {
+				if c.Agent.CheckOrigin(source.URL) == nil {
 					covered = append(covered, source)
 				}
 			}

@@ -76,8 +76,8 @@ func find(ctx context.Context, c *agent.Call, in findIn) error {
 		return err
 	}
 	options := snapshot.FindOptions{Text: in.Text, Regexp: in.Regex, Skip: (max(in.Page, 1) - 1) * snapshot.MaxFound,
-		Hide: c.Secrets.Hide}
-	whole := in.Filename != "" || c.Whole
+		Hide: c.Agent.Secrets.Hide}
+	whole := in.Filename != "" || c.Agent.Whole
 	if whole {
 		options.Skip, options.MaxMatches = 0, math.MaxInt
 	}

@@ -117,9 +117,9 @@ func recordWhileShown(
 	var unshown error
 	recorded, err := p.Observer().Record(ctx, limit, func() {
 		shown.Go(func() {
-			arg := vscodeipc.RecordShowArg{Client: c.Info(), Message: message, Seconds: limit.Seconds()}
+			arg := vscodeipc.RecordShowArg{Client: c.Agent.Info(), Message: message, Seconds: limit.Seconds()}
 			var r vscodeipc.RecordShowResult
-			err := c.Windows.Call(showing, window, vscodeipc.CommandRecordShow, arg, &r)
+			err := c.Agent.Windows.Call(showing, window, vscodeipc.CommandRecordShow, arg, &r)
 			if showing.Err() == nil {
 				unshown = err
 				p.Observer().End()
@@ -190,7 +190,7 @@ func answerRecording(c *agent.Call, p *page.Page, recorded observe.Recording, fi
 	if recorded.Ended != nil {
 		c.Out.Addf("The recording ended with the page: %v.", recorded.Ended)
 	}
-	source := u.test.File(c.Secrets)
+	source := u.test.File(c.Agent.Secrets)
 	if file == nil {
 		c.Out.Addf("The same as a test:")
 		c.Out.Quote(strings.TrimSuffix(source, "\n"))
@@ -284,14 +284,14 @@ func (u *userSteps) step(did observe.Step) (s userStep, ok bool) {
 	case observe.Type:
 		s.Text = new(string)
 	case observe.Press:
-		s.Key = u.call.Secrets.Hide(did.Key)
+		s.Key = u.call.Agent.Secrets.Hide(did.Key)
 	case observe.Select:
 		for _, value := range did.Values {
-			s.Values = append(s.Values, u.call.Secrets.Hide(value))
+			s.Values = append(s.Values, u.call.Agent.Secrets.Hide(value))
 		}
 	case observe.Upload:
 		for _, name := range did.Files {
-			s.Paths = append(s.Paths, u.call.Secrets.Hide(name))
+			s.Paths = append(s.Paths, u.call.Agent.Secrets.Hide(name))
 		}
 	case observe.Check:
 		s.Action = map[bool]string{true: "check", false: "uncheck"}[did.State]
@@ -299,11 +299,11 @@ func (u *userSteps) step(did observe.Step) (s userStep, ok bool) {
 		s.Accept = &did.State
 	case observe.Drag:
 	case observe.Navigate:
-		if s.URL = u.call.Secrets.Hide(did.URL); did.URL == "about:blank" {
+		if s.URL = u.call.Agent.Secrets.Hide(did.URL); did.URL == "about:blank" {
 			return s, false
 		}
 	case observe.Arrive:
-		s.URL = u.call.Secrets.Hide(address.WithoutQuery(did.URL))
+		s.URL = u.call.Agent.Secrets.Hide(address.WithoutQuery(did.URL))
 	default:
 		u.omit(did.Describe())
 		return s, false
@@ -328,19 +328,19 @@ func (u *userSteps) typed(did observe.Step) (text, reason string) {
 			if u.passwords > 1 {
 				name += fmt.Sprint(u.passwords)
 			}
-			if u.call.Secrets.Value(name) == name {
+			if u.call.Agent.Secrets.Value(name) == name {
 				return name, ""
 			}
 		}
 	}
-	if passwordName.MatchString(did.Text) || u.call.Secrets.Value(did.Text) != did.Text {
+	if passwordName.MatchString(did.Text) || u.call.Agent.Secrets.Value(did.Text) != did.Text {
 		return "", did.Describe() + ": it is the name of a secret, in place of which a step types the secret"
 	}
-	parts := u.call.Secrets.Split(did.Text)
+	parts := u.call.Agent.Secrets.Split(did.Text)
 	if len(parts) == 1 && parts[0].Whole {
 		return parts[0].Name, ""
 	}
-	if hidden := u.call.Secrets.Hide(did.Text); hidden != did.Text {
+	if hidden := u.call.Agent.Secrets.Hide(did.Text); hidden != did.Text {
 		return "", did.Describe() + ": a part of it is a secret"
 	}
 	return did.Text, ""
@@ -352,7 +352,7 @@ func (u *userSteps) find(t *observe.Target) (selector string, locator javascript
 	switch selector = t.Selector; {
 	case !known:
 		return "", locator, "its frame had gone before it was known"
-	case selector == "" || u.call.Secrets.Hide(selector) != selector:
+	case selector == "" || u.call.Agent.Secrets.Hide(selector) != selector:
 		return "", locator, "no selector finds it alone"
 	}
 	if !in.IsZero() {

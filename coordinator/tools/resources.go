@@ -55,14 +55,14 @@ func readResource(ctx context.Context, a *agent.Agent, r resource) (*mcp.ReadRes
 // keepShot keeps a picture that an answer could hold. A larger one is in a file; the
 // resource is then a new picture.
 func keepShot(c *agent.Call, image capture.Image) {
-	c.Shot.Store(nil)
+	c.Agent.Shot.Store(nil)
 	if max(image.Width, image.Height) <= maxImage && len(image.Data) <= maxPicture {
-		c.Shot.Store(&image)
+		c.Agent.Shot.Store(&image)
 	}
 }
 
 func readShot(ctx context.Context, c *agent.Call, content *mcp.ResourceContents) error {
-	shot := c.Shot.Load()
+	shot := c.Agent.Shot.Load()
 	if shot == nil {
 		p, err := c.Page(ctx)
 		if err != nil {
@@ -97,7 +97,7 @@ func readNetwork(ctx context.Context, c *agent.Call, content *mcp.ResourceConten
 	if err != nil {
 		return err
 	}
-	requests, refused := answer.Readable(c.Origins, p.History().Network.Requests(ctx))
+	requests, refused := answer.Readable(c.Agent.Origins, p.History().Network.Requests(ctx))
 	_, all := describeRequests(requests, func(history.Request) bool { return true })
 	content.Text = answer.LeftOut(refused, "requests") +
 		c.Out.Latest(all, "No request was made.", "browser_network_requests")

@@ -64,7 +64,7 @@ func presentReview(ctx context.Context, c *agent.Call, in reviewIn) error {
 func showReview(ctx context.Context, c *agent.Call, in reviewIn) (registry.Window, error) {
 	var r vscodeipc.ReviewResult
 	window, err := c.Ask(ctx, vscodeipc.CommandReviewPresent, vscodeipc.ReviewArg{
-		Client: c.Info(), Title: in.Title, Markdown: in.Markdown, Mode: cmp.Or(in.Mode, "replace"), Section: in.Section,
+		Client: c.Agent.Info(), Title: in.Title, Markdown: in.Markdown, Mode: cmp.Or(in.Mode, "replace"), Section: in.Section,
 	}, &r)
 	if err == nil && !r.Displayed {
 		err = fmt.Errorf("%s did not show it", window.Label())
@@ -84,8 +84,8 @@ func awaitReview(ctx context.Context, c *agent.Call, in reviewIn, window registr
 	}
 	limit := secondsUpTo(longestReview, in.Wait)
 	var r vscodeipc.ReviewAnswer
-	err := c.Windows.Call(ctx, window, vscodeipc.CommandReviewWait, vscodeipc.ReviewWaitArg{
-		Client: c.Info(), Title: in.Title, Seconds: limit.Seconds(),
+	err := c.Agent.Windows.Call(ctx, window, vscodeipc.CommandReviewWait, vscodeipc.ReviewWaitArg{
+		Client: c.Agent.Info(), Title: in.Title, Seconds: limit.Seconds(),
 	}, &r)
 	if err != nil {
 		return err

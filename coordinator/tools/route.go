@@ -107,7 +107,7 @@ type unrouteIn struct {
 
 var _ = define(definition[unrouteIn]{
 	Name: "browser_unroute", Title: "Remove routes", Description: "Remove routes",
-	Set: "network", Effect: Adjusts, Beyond: everySite[unrouteIn],
+	Set: "network", Effect: Adjusts, Tabless: true, Beyond: everySite[unrouteIn],
 	Do: unroute,
 	Code: func(in unrouteIn, d *agent.Record) export.Step {
 		if in.Pattern == "" {

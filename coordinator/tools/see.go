@@ -183,7 +183,7 @@ func consoleOf(ctx context.Context, c *agent.Call, p *page.Page, level string, a
 	if !all {
 		messages = slices.DeleteFunc(messages, func(m history.Message) bool { return !m.Current })
 	}
-	messages, refused := answer.Readable(c.Origins, messages)
+	messages, refused := answer.Readable(c.Agent.Origins, messages)
 	p.Sources().LocateMessages(ctx, messages)
 	return messages, refused
 }

@@ -81,7 +81,7 @@ func cookies(ctx context.Context, c *agent.Call, p *page.Page, wanted func(stora
 	if err != nil {
 		return nil, err
 	}
-	all, refused := answer.Readable(c.Origins, all)
+	all, refused := answer.Readable(c.Agent.Origins, all)
 	c.Out.LeftOut(refused, "cookies")
 	return slices.DeleteFunc(all, func(cookie storage.Cookie) bool { return !wanted(cookie) }), nil
 }

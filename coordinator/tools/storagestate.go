@@ -51,7 +51,7 @@ func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
 	}
 	refused := 0
 	state, err := p.Storage().State(ctx, func(origin string) bool {
-		skip := c.Origins.Decide(origin).Outcome != policy.Allow
+		skip := c.Agent.Origins.Decide(origin).Outcome != policy.Allow
 		if skip {
 			refused++
 		}
@@ -61,7 +61,7 @@ func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
 		return err
 	}
 	var refusedCookies int
-	state.Cookies, refusedCookies = answer.Readable(c.Origins, state.Cookies)
+	state.Cookies, refusedCookies = answer.Readable(c.Agent.Origins, state.Cookies)
 	text, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {
 const mostState = 64 << 20
 
 func loadState(ctx context.Context, c *agent.Call, in loadStateIn) error {
-	file, err := c.AllowedFile(ctx, in.Filename)
+	file, err := c.Agent.AllowedFile(ctx, in.Filename)
 	if err != nil {
 		return err
 	}

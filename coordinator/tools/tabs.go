@@ -23,7 +23,7 @@ type tabsIn struct {
 var _ = define(definition[tabsIn]{
 	Name: "browser_tabs", Title: "Tabs", Description: "List tabs, open one and work in it, close one of yours, or " +
 		"select where you work",
-	Effect: Acts,
+	Effect: Acts, Tabless: true,
 	// The answer to a request is the user's permission.
 	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" || in.Action == "request" },
 	ReadOnly:   "to `list` and to `request`",
@@ -98,10 +98,13 @@ type tabOut struct {
 // tabs does the requested action, and answers with the resulting list of tabs.
 func tabs(ctx context.Context, c *agent.Call, in tabsIn) error {
 	t, err := c.Tabs(ctx)
-	if err != nil {
-		return err
+	if err == nil && in.Action == "list" {
+		err = t.Choose(ctx)
 	}
-	if err := doTabs(ctx, c, t, in); err != nil {
+	if err == nil {
+		err = doTabs(ctx, c, t, in)
+	}
+	if err != nil {
 		return err
 	}
 	if t, err = c.Tabs(ctx); err != nil {

@@ -72,6 +72,8 @@ type definition[In any] struct {
 	// are subjects.
 	Subject func(in In, target string) string
 
+	// Tabless: a call works in no tab, or chooses itself among them.
+	Tabless bool
 	// Opens reports whether a call opens an address, so that a new tab does as well; nil:
 	// never.
 	Opens func(In) bool
@@ -210,8 +212,8 @@ func (d *definition[In]) prepare(t *Tool, arguments json.RawMessage,
 	}
 	r = agent.Request{
 		Operation: d.operation(in), Local: d.Local, AnyFrame: d.AnyFrame, Structured: d.Data != "", Waits: d.Waits,
-		Answers: d.Answers,
-		Opens:   d.Opens != nil && d.Opens(in), Leaves: d.Leaves != nil && d.Leaves(in), Descriptions: descriptions,
+		Answers: d.Answers, Tabless: d.Tabless,
+		Opens: d.Opens != nil && d.Opens(in), Leaves: d.Leaves != nil && d.Leaves(in), Descriptions: descriptions,
 		Do: func(ctx context.Context, c *agent.Call) error { return d.Do(ctx, c, in) },
 		Question: func(names []string) (question string) {
 			if d.Question != nil {

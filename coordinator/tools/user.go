@@ -61,7 +61,7 @@ func pickElement(ctx context.Context, c *agent.Call, p *page.Page, in pickIn) er
 	if headless && !(canAsk && c.InWindow()) {
 		return errUnseen
 	}
-	question := vscodeipc.PickArg{Client: c.Info(), Message: in.Message, Seconds: timeout.Seconds()}
+	question := vscodeipc.PickArg{Client: c.Agent.Info(), Message: in.Message, Seconds: timeout.Seconds()}
 	if c.InWindow() {
 		question.Page = p.ID()
 	}
@@ -96,11 +96,11 @@ func windowToAsk(ctx context.Context, c *agent.Call) (registry.Window, bool) {
 func askToPick(ctx context.Context, c *agent.Call, window registry.Window, question vscodeipc.PickArg,
 	stop context.CancelCauseFunc) {
 	var r vscodeipc.PickResult
-	err := c.Windows.Call(ctx, window, vscodeipc.CommandPickStart, question, &r)
+	err := c.Agent.Windows.Call(ctx, window, vscodeipc.CommandPickStart, question, &r)
 	switch {
 	case err == nil && r.Outcome == "cancelled":
 		stop(errNoPick)
 	case err != nil && ctx.Err() == nil:
-		c.Log.Warn("the window could not ask for an element", "error", err)
+		c.Agent.Log.Warn("the window could not ask for an element", "error", err)
 	}
 }

@@ -140,7 +140,7 @@ func generateLocator(ctx context.Context, c *agent.Call, p *page.Page, in elemen
 	if err != nil {
 		return err
 	}
-	js := export.Writer(c.Secrets)
+	js := export.Writer(c.Agent.Secrets)
 	c.Out.Quote(js.Source(locator))
 	return nil
 }
@@ -173,13 +173,13 @@ var _ = define(definition[exportIn]{
 const longestTest = 10_000
 
 func exportTest(ctx context.Context, c *agent.Call, in exportIn) error {
-	source := c.Test.File(c.Secrets)
+	source := c.Agent.Test.File(c.Agent.Secrets)
 	if source == "" {
 		return errors.New("there is nothing to export: this session has done nothing in a page yet that a test can " +
 			"repeat")
 	}
 	// Every answer hides secrets, also where code looks like one: that code is in a file.
-	if in.Filename == "" && (len(source) > longestTest || c.Secrets.Hide(source) != source) {
+	if in.Filename == "" && (len(source) > longestTest || c.Agent.Secrets.Hide(source) != source) {
 		in.Filename = agent.DatedName("session", output.Test)
 	}
 	file, err := c.File(ctx, in.Filename, output.Test)

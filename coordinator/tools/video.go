@@ -75,7 +75,7 @@ func storyboard(ctx context.Context, c *agent.Call, in storyboardIn) error {
 	if err != nil {
 		return err
 	}
-	recording := c.Video.Load()
+	recording := c.Agent.Video.Load()
 	if recording == nil {
 		return errNoVideo
 	}
@@ -111,7 +111,7 @@ const (
 )
 
 func startVideo(ctx context.Context, c *agent.Call, in startVideoIn) error {
-	settings := video.Settings{Rate: in.FPS, Hide: c.Secrets.Hide}
+	settings := video.Settings{Rate: in.FPS, Hide: c.Agent.Secrets.Hide}
 	if in.Size != nil {
 		settings.Width, settings.Height = int(in.Size.Width), int(in.Size.Height)
 		if min(settings.Width, settings.Height) < minSide || max(settings.Width, settings.Height) > maxSide {
@@ -121,7 +121,7 @@ func startVideo(ctx context.Context, c *agent.Call, in startVideoIn) error {
 	if in.FPS != 0 && (in.FPS < minRate || in.FPS > maxRate) {
 		return fmt.Errorf("fps: want %d to %d", minRate, maxRate)
 	}
-	if c.Video.Load() != nil {
+	if c.Agent.Video.Load() != nil {
 		return errHasVideo
 	}
 	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("video", output.WebM)), output.WebM)
@@ -132,7 +132,7 @@ func startVideo(ctx context.Context, c *agent.Call, in startVideoIn) error {
 	if err != nil {
 		return err
 	}
-	if !c.Video.CompareAndSwap(nil, &agent.Video{Recording: recording, Page: p}) { // another call was first
+	if !c.Agent.Video.CompareAndSwap(nil, &agent.Video{Recording: recording, Page: p}) { // another call was first
 		_, err := recording.Stop(ctx)
 		return errors.Join(errHasVideo, err)
 	}
@@ -140,7 +140,7 @@ func startVideo(ctx context.Context, c *agent.Call, in startVideoIn) error {
 }
 
 func stopVideo(ctx context.Context, c *agent.Call, _ stopVideoIn) error {
-	recording := c.Video.Swap(nil)
+	recording := c.Agent.Video.Swap(nil)
 	if recording == nil {
 		return errNoVideo
 	}

@@ -281,6 +281,7 @@ func TestVideoEndsWithItsTab(t *testing.T) {
 	}
 	agent.Refused("browser_start_video", args{}, "already")
 	agent.Expect("browser_stop_video", args{}, "short.webm", "It ended early: its tab has closed.")
+	agent.Must("browser_tabs", args{"action": "select", "index": 0})
 	p := play(t, agent, agent.Saved("short.webm"), [2]int{5, 5})
 	if p.Width != 320 || p.Height != 240 || !near(p.Frames[0].Colors[0], [3]int{0, 128, 0}) {
 		t.Errorf("%+v", p)

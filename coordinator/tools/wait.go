@@ -139,7 +139,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	if err := c.AnswerAction(sentence)(result.Change, err); err != nil || in.Text == "" || c.HasNext() {
 		return err
 	}
-	if c.Test != nil {
+	if c.Agent.Test != nil {
 		frame, _ := p.Reader().VerifyText(ctx, in.Text) // it may have gone again
 		c.SeenIn(frame)
 	}
@@ -147,7 +147,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 		return nil
 	}
 	// What it stands in, with refs. It may have gone again, or the page have paused.
-	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, MaxMatches: shownWaited, Hide: c.Secrets.Hide})
+	found, err := p.Reader().Find(ctx, snapshot.FindOptions{Text: in.Text, MaxMatches: shownWaited, Hide: c.Agent.Secrets.Hide})
 	if err == nil && found.Matches > 0 {
 		c.Out.Quote(strings.TrimSuffix(found.Text, "\n"))
 		return nil
@@ -163,7 +163,7 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 // that has no browser yet gets none for it.
 func rest(ctx context.Context, c *agent.Call, d time.Duration) error {
 	elapsed := fmt.Sprintf("Waited %v.", d)
-	if c.HasBrowser() {
+	if c.Agent.HasBrowser() {
 		if p, err := c.Page(ctx); err == nil {
 			return c.AnswerAction(elapsed)(p.Rest(ctx, d))
 		}

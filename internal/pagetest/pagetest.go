@@ -125,7 +125,11 @@ func ConnectWith(t testing.TB, opts *page.Options) *page.Browser {
 // NewPage returns a new page, which is closed at the end of the test.
 func NewPage(t testing.TB, b *page.Browser) *page.Page {
 	t.Helper()
-	p, err := b.NewPage(t.Context())
+	id, err := b.OpenTab(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.Page(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

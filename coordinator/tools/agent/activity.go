@@ -34,19 +34,19 @@ func (c *Call) listRunning() (end func()) {
 		return func() {}
 	}
 	call := vscodeipc.RunningCall{
-		Time: c.began.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.subject()), Script: c.script(),
+		Time: c.began.UnixMilli(), Act: c.Request.Operation.Name, Target: c.Agent.Secrets.Hide(c.subject()), Script: c.script(),
 	}
-	c.mu.Lock()
-	running := c.presence.addRunning(call)
-	c.mu.Unlock()
-	timer := time.AfterFunc(runsLong, func() { c.becomeLong(running) })
+	c.Agent.mu.Lock()
+	running := c.Agent.presence.addRunning(call)
+	c.Agent.mu.Unlock()
+	timer := time.AfterFunc(runsLong, func() { c.Agent.becomeLong(running) })
 	return func() {
 		timer.Stop()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.presence.running = slices.DeleteFunc(c.presence.running, func(r *runningCall) bool { return r == running })
+		c.Agent.mu.Lock()
+		defer c.Agent.mu.Unlock()
+		c.Agent.presence.running = slices.DeleteFunc(c.Agent.presence.running, func(r *runningCall) bool { return r == running })
 		if running.isLong {
-			c.announce()
+			c.Agent.announce()
 		}
 	}
 }
@@ -83,7 +83,7 @@ func (p *presence) longRunning() (all []vscodeipc.RunningCall) {
 }
 
 // script is the script that the call runs; empty: none.
-func (c *Call) script() string { return limit(c.Secrets.Hide(c.Script), longestScript) }
+func (c *Call) script() string { return limit(c.Agent.Secrets.Hide(c.Request.Script), longestScript) }
 
 // details are why the call was allowed, and what has followed it by now.
 func (c *Call) details() *vscodeipc.ActivityDetails {
@@ -108,9 +108,9 @@ const (
 // which a screenshot would be refused, or would wait.
 func (c *Call) pictured(ctx context.Context, failed error) *page.Page {
 	p := c.effect.page
-	if p == nil || failed != nil && !c.effect.changed || c.readOnly() || c.HasNext() ||
+	if p == nil || failed != nil && !c.effect.changed || c.Request.readOnly() || c.HasNext() ||
 		!c.permission.reported.ShowsPictures() || p.Dialog() != nil || c.effect.change.Paused != nil ||
-		c.mayRead(ctx, p) != nil {
+		c.Agent.mayRead(ctx, p) != nil {
 		return nil
 	}
 	return p
@@ -120,10 +120,10 @@ func (c *Call) pictured(ctx context.Context, failed error) *page.Page {
 // not wait for it. Its next call ends the wait: the page no longer shows what followed this one.
 func (c *Call) reportPictured(done vscodeipc.Activity, p *page.Page) {
 	ctx, cancel := context.WithTimeout(context.Background(), pictureTimeout)
-	c.mu.Lock()
-	c.endPicture = cancel
-	c.mu.Unlock()
-	c.watchers.Go(func() {
+	c.Agent.mu.Lock()
+	c.Agent.endPicture = cancel
+	c.Agent.mu.Unlock()
+	c.Agent.watchers.Go(func() {
 		defer cancel()
 		done.Details.Picture = picture(ctx, p)
 		c.permission.reported.Report(func() vscodeipc.Activity { return done })

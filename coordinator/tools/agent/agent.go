@@ -100,24 +100,20 @@ type Agent struct {
 	identified chan struct{} // closed when the host has identified itself
 	refs       frame.Refs    // of all pages: no ref occurs on two pages
 	long       answer.Long
+	places     *places
+	browsers   browsers
 
 	// mu guards the fields that follow, and those that their types name. It is never held
 	// while something is sent to a browser or awaited from a window.
-	mu          sync.Mutex
-	presence    presence
-	takeovers   map[browserUser]int    // how many changes of [registry.Takeover] the agent knows
-	changed     notify.Broadcast       // the window must be resolved again
-	connections map[string]*connection // by the browser's URL
-	dials       map[string]*dialing    // those under way, by URL
-	suspended   map[string]*work       // whose connection was ended, since the user allows less, by URL
-	last        *connection            // of the last call; nil: no call has used a browser
-	home        *connection            // of the last call that named no window; nil: none that must not change
-	idle        *time.Timer            // ends the claims of an idle agent; nil: no page was claimed
-	notices     []string               // for the next answer
-	unread      []vscodeipc.Note       // taken for an answer that nobody has read
-	noticed     map[string]struct{}    // those that a session needs once
-	met         map[string][]string    // what others have set, by page; see meetOthers
-	endPicture  func()                 // see reportPictured; nil: there was none
+	mu         sync.Mutex
+	presence   presence
+	takeovers  map[browserUser]int // how many changes of [registry.Takeover] the agent knows
+	changed    notify.Broadcast    // the window must be resolved again
+	notices    []string            // for the next answer
+	unread     []vscodeipc.Note    // taken for an answer that nobody has read
+	noticed    map[string]struct{} // those that a session needs once
+	met        map[string][]string // what others have set, by page; see meetOthers
+	endPicture func()              // see reportPictured; nil: there was none
 
 	watchers sync.WaitGroup // watchUser, reportPictured
 }
@@ -133,10 +129,10 @@ func New(o *Options, host Host) *Agent {
 	}
 	a := &Agent{
 		Options: o, Log: slog.New(slog.NewMultiHandler(handlers...)), host: host,
-		identified:  make(chan struct{}),
-		presence:    presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, start: time.Now()},
-		connections: map[string]*connection{}, dials: map[string]*dialing{}, suspended: map[string]*work{},
-		takeovers: map[browserUser]int{}, noticed: map[string]struct{}{}, met: map[string][]string{},
+		identified: make(chan struct{}),
+		presence:   presence{client: vscodeipc.ClientInfo{ID: rand.Text(), Name: unnamed}, start: time.Now()},
+		browsers:   browsers{open: map[string]*connection{}, dials: map[string]*dialing{}},
+		takeovers:  map[browserUser]int{}, noticed: map[string]struct{}{}, met: map[string][]string{},
 	}
 	limit := a.Access
 	if a.Attached { // another program's browser, which has a user of its own
@@ -146,6 +142,7 @@ func New(o *Options, host Host) *Agent {
 	if a.Claims != nil {
 		a.owner = a.Claims.Owner(a.presence.client.ID, ownerName(unnamed))
 	}
+	a.places = newPlaces(a.owner.Claim, a.worksIn, a.releaseIdle)
 	if a.Record {
 		a.Test = &export.Test{}
 	}
@@ -190,16 +187,9 @@ func (a *Agent) End() {
 	a.stopPicture()
 	a.join(nil)
 	a.closeOpened()
-	a.drop(func(*connection) bool { return true })
+	a.browsers.end(func(*connection) bool { return true })
 	a.watchers.Wait()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, w := range a.suspended {
-		w.releaseAll()
-	}
-	if a.idle != nil {
-		a.idle.Stop()
-	}
+	a.places.end()
 }
 
 // folders are those of this session where no window defines them.
@@ -247,10 +237,8 @@ func (a *Agent) notice() string {
 // Want collects what selects the window. The call names one, or none.
 func (a *Agent) Want(ctx context.Context, window string) registry.Want {
 	want := registry.Want{Explicit: cmp.Or(window, a.Options.Workspace), Roots: a.host.Roots(ctx), Dir: a.Dir}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.home != nil {
-		want.InUse = a.home.window.Address
+	if home, _, _ := a.places.atHome(); home != ownSeat && home != attachedSeat {
+		want.InUse = vscodeipc.Address(home)
 	}
 	return want
 }

@@ -65,11 +65,8 @@ func (a *Agent) watch(ctx context.Context) {
 	if err != nil {
 		return // a call will report it
 	}
-	a.drop(func(c *connection) bool { return c.url != to.url && c.work.usage == watched || c.ended() })
-	a.mu.Lock()
-	present := a.connections[to.url]
-	a.mu.Unlock()
-	if present != nil {
+	a.browsers.end(func(c *connection) bool { return c.url != to.url && c.usage == watched || c.ended() })
+	if a.browsers.connected(to.url) != nil {
 		return
 	}
 	c, err := a.connect(ctx, to, watched)

@@ -19,38 +19,47 @@ import (
 type position int
 
 const (
-	single  position = iota // it is no step
-	between                 // another step follows
+	single     position = iota // it is no step
+	unanswered                 // its result is no answer to the agent
+	between                    // another step follows
 	lastStep
 )
 
 // Call is a call of a tool under way. The window's user sees it in questions and reports.
 type Call struct {
-	*Agent
-	Request
+	Agent   *Agent
+	Request Request
 	// Out is the answer of the call.
 	Out *answer.Answer
 
-	began      time.Time // with the permission
-	position   position
+	position position
+	began    time.Time // with the permission
+
+	// Where it works, each decided once: the window or none, the browser, the tab.
+	where decision
+	in    *connection // nil: not connected
+	place *place      // nil as in
+	tab   *tab        // nil: not decided, or it needs none
+
 	permission permission
-	in         *connection // to the browser of the call; nil: it is not resolved yet
+	asked      bool // the user was asked: the answer holds for what was asked about, so the call never begins again
 	effect     effect
 	inVideo    bool // the video has a chapter of the call
 }
 
 // IsStep reports whether the call is one of several steps.
-func (c *Call) IsStep() bool { return c.position != single }
+func (c *Call) IsStep() bool { return c.position == between || c.position == lastStep }
 
 // HasNext reports whether the call is a step that another one follows.
 func (c *Call) HasNext() bool { return c.position == between }
 
 // Answer runs a call of a tool, and makes the result of it.
 func (a *Agent) Answer(ctx context.Context, r Request) *answer.Result {
-	c, err := a.perform(ctx, r, single, nil)
+	c := &Call{Agent: a, Request: r}
+	err := c.run(ctx, nil)
 	c.answered()
 	notes := a.NewAnswer()
-	if err != nil || !c.Local {
+	if err != nil || !r.Local {
 		a.takeNotes(ctx, notes)
 	}
 	if err != nil {
@@ -60,92 +69,96 @@ func (a *Agent) Answer(ctx context.Context, r Request) *answer.Result {
 		}
 		return out.Failure(err, failureOf(err), ofPage(err), a.notice(), notes)
 	}
-	if !c.Local {
+	if !r.Local {
 		c.Out.Precede(notes)
 		c.Out.Begin(a.notice())
 	}
-	return c.Out.Result(c.Structured)
+	return c.Out.Result(r.Structured)
 }
 
 // Read runs a read-only call without an answer. name is what its user sees of it.
 func (a *Agent) Read(ctx context.Context, name string, do func(context.Context, *Call) error) error {
 	r := Request{Operation: policy.Operation{Name: name, Class: policy.ReadOnly}, Do: do}
-	_, err := a.run(ctx, r, single, nil)
+	c := &Call{Agent: a, Request: r, position: unanswered}
+	return c.run(ctx, nil)
+}
+
+// run runs a call, and reports it to the window's user. former is the step before; nil: none.
+//
+// A call that has lost its browser or its tab, and has sent nothing there or only reads, begins
+// again: it decides anew where it goes, and whether that is another place than its last answer named.
+func (c *Call) run(ctx context.Context, former *Call) error {
+	c.Agent.stopPicture()
+	start := time.Now()
+	err := c.attempt(ctx, former)
+	if !c.asked && c.Request.mayRepeat(err) {
+		if err = c.awaitBrowser(ctx, err); err == nil {
+			err = c.attempt(ctx, former)
+		}
+	}
+	err = c.nameHolds(c.explain(err))
+	c.noteTakeover()
+	c.report(ctx, start, err)
 	return err
 }
 
-// perform runs a call of a tool, whose answer has what it did, also if it failed midway. address is
-// that of the window of the steps before; nil: any.
-func (a *Agent) perform(ctx context.Context, r Request, at position, address *vscodeipc.Address) (*Call, error) {
-	do := r.Do
-	r.Do = func(ctx context.Context, c *Call) error {
-		c.Out = c.NewAnswer()
-		err := do(ctx, c)
-		if err == nil || c.hasEffect() {
-			c.downloaded(ctx)
-			if c.hasEffect() {
-				c.Look(ctx, c.Out)
-			}
-			c.addLateEffects(ctx)
-			c.addViewport(ctx)
-		}
+// attempt runs a call, in this order.
+func (c *Call) attempt(ctx context.Context, former *Call) (err error) {
+	c.began, c.Out = time.Now(), c.Agent.NewAnswer()
+	c.in, c.place, c.tab, c.permission, c.effect = nil, nil, nil, permission{}, effect{}
+	if c.where, err = c.decideAfter(ctx, former); err != nil { // where it goes
 		return err
 	}
-	return a.run(ctx, r, at, address)
-}
-
-// run runs a call: the rules for all calls are here.
-func (a *Agent) run(ctx context.Context, r Request, at position, address *vscodeipc.Address) (*Call, error) {
-	a.stopPicture()
-	start := time.Now()
-	permission, err := a.permit(ctx, &r, address)
-	c := &Call{
-		Agent: a, Request: r, Out: a.NewAnswer(), began: time.Now(), position: at, permission: permission,
+	if err := c.permit(ctx); err != nil { // whether it may, there; it waits for the user's answer
+		return err
 	}
-	if err == nil {
-		end := c.listRunning()
-		err = c.runPermitted(ctx)
-		end()
-	}
-	err = c.nameHolds(a.explain(err))
-	c.noteTakeover()
-	c.report(ctx, start, err)
-	return c, err
-}
-
-// runPermitted runs a call until its user revokes the permission. It repeats a call that has
-// lost its browser or its page, if that does nothing twice.
-func (c *Call) runPermitted(ctx context.Context) error {
+	c.began = time.Now()
+	defer c.listRunning()()
 	ctx, release := c.untilRevoked(ctx)
-	do := func() error {
-		if err := c.awaitReturn(ctx, &c.Request, c.permission.user); err != nil {
-			return err
-		}
-		return c.Do(ctx, c)
+	err = c.awaitReturn(ctx) // the user may have taken over
+	if err == nil {
+		err = c.Request.Do(ctx, c)
 	}
-	err := do()
-	if c.mayRepeat(err) {
-		if err = c.awaitBrowser(ctx, err); err == nil {
-			err = do()
-		}
-	}
-	if c.readOnly() && c.effect.page != nil && errors.Is(err, page.ErrPageClosed) {
-		if opener := c.handOver(ctx, c.effect.page); opener != nil {
-			c.notifyHandOver(opener)
-			err = do()
-		}
-	}
+	c.lookAfter(ctx, err) // at what has followed
 	c.record(ctx, err)
 	release()
+	return c.revoked(ctx, err)
+}
+
+// lookAfter answers with what has followed the call, also if it failed midway.
+func (c *Call) lookAfter(ctx context.Context, err error) {
+	if c.position == unanswered || err != nil && !c.hasEffect() {
+		return
+	}
+	c.downloaded(ctx)
+	if c.hasEffect() {
+		c.Look(ctx, c.Out)
+	}
+	c.addLateEffects(ctx)
+	c.addViewport(ctx)
+}
+
+// revoked is the error of a call whose user has stopped the agent, or allows less, meanwhile.
+func (c *Call) revoked(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	if errors.As(cause, new(*policy.DeniedError)) {
-		c.suspend(func(in *connection) bool { return in.user == c.permission.user }) // with what the call has set up
+		user := c.permission.user
+		c.Agent.suspend(func(in *connection) bool { return in.user == user }) // with what the call has set up
 		return cause
 	}
 	if err != nil && cause != nil {
 		return cause
 	}
 	return err
+}
+
+// decideAfter is where a call goes. Steps in a window stay in that window.
+func (c *Call) decideAfter(ctx context.Context, former *Call) (decision, error) {
+	name := c.Request.Window
+	if former != nil && former.where.window != nil && former.Request.Window == name {
+		name = string(former.where.window.Address)
+	}
+	return c.Agent.decide(ctx, name, c.Request.Local)
 }
 
 // Look answers once with what the page shows since the agent last saw it, and returns that and
@@ -161,16 +174,16 @@ func (c *Call) Look(ctx context.Context, out *answer.Answer) string {
 // look is Look for whichever step.
 func (c *Call) look(ctx context.Context, out *answer.Answer) string {
 	p := c.effect.page
-	if p == nil || c.effect.looked || c.Changes == "none" || c.effect.change.Paused != nil {
+	if p == nil || c.effect.looked || c.Request.Changes == "none" || c.effect.change.Paused != nil {
 		return ""
 	}
 	c.effect.looked = true
-	changes := c.lookAt(ctx, p)
+	changes := c.Agent.lookAt(ctx, p)
 	c.effect.trace.changes = changes
 	if c.effect.change.Navigated {
 		changes.Title = "" // the answer has it
 	}
-	out.Shows(changes, c.Changes == "full")
+	out.Shows(changes, c.Request.Changes == "full")
 	c.lookAtOpened(ctx, out)
 	if prompt := p.Prompt(ctx, c.effect.change); prompt != "" {
 		out.Quotef("%s", prompt)
@@ -196,14 +209,14 @@ func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
 			return
 		}
 		p, err := in.browser.Page(ctx, tab.ID)
-		if err != nil || c.Bind(ctx, p, "") != nil {
+		if err != nil || c.Agent.Bind(ctx, p, "") != nil {
 			continue // it may have closed
 		}
 		p.Arrive(ctx)
-		if c.mayRead(ctx, p) != nil {
+		if c.Agent.mayRead(ctx, p) != nil {
 			continue
 		}
-		if changes := c.lookAt(ctx, p); changes.Text != "" {
+		if changes := c.Agent.lookAt(ctx, p); changes.Text != "" {
 			out.Addf("Tab %d:", tab.Index)
 			out.Shows(changes, false)
 		}
@@ -215,7 +228,7 @@ func (c *Call) lookAtOpened(ctx context.Context, out *answer.Answer) {
 func (c *Call) addLateEffects(ctx context.Context) {
 	if p := c.effect.page; p != nil && !c.effect.changed {
 		effects := p.LateEffects(ctx)
-		effects.Tabs.Open = c.hideTitles(effects.Tabs.Open, p.Folders())
+		effects.Tabs.Open = c.Agent.hideTitles(effects.Tabs.Open, p.Folders())
 		c.adopt(effects.Tabs.Open, p)
 		c.Out.AddLateEffects(effects, c.earlierChanges(), p.URL())
 	}
@@ -233,7 +246,7 @@ func (c *Call) addViewport(ctx context.Context) {
 // earlierChanges is what the page has shown since the answer to the last action. A call whose answer
 // has no changes leaves it to the next.
 func (c *Call) earlierChanges() snapshot.Changes {
-	if c.effect.page == nil || c.Changes == "none" {
+	if c.effect.page == nil || c.Request.Changes == "none" {
 		return snapshot.Changes{}
 	}
 	earlierChanges := c.effect.page.Reader().EarlierChanges()
@@ -276,13 +289,20 @@ func (c *Call) AnswerAction(sentence string) func(page.Change, error) error {
 	}
 }
 
+// adopt records tabs that an action of the call has opened in a page.
+func (c *Call) adopt(tabs []page.Info, opener *page.Page) {
+	if c.place != nil && opener != nil {
+		c.place.adopt(tabs, opener.ID())
+	}
+}
+
 // Changed answers with what an action changed. Tabs that it opened are the agent's own, so
 // that it may close them.
 func (c *Call) Changed(change page.Change) {
 	c.adopt(change.Tabs.Open, c.effect.page)
 	c.adopt(change.Late.Tabs.Open, c.effect.page)
 	if p := c.effect.page; p != nil {
-		change = c.hideTitlesIn(change, p.Folders())
+		change = c.Agent.hideTitlesIn(change, p.Folders())
 	}
 	c.effect.change, c.effect.changed = change, true
 	if c.effect.closed != "" {
@@ -290,10 +310,10 @@ func (c *Call) Changed(change page.Change) {
 		return
 	}
 	earlierChanges := c.earlierChanges()
-	if c.effect.page != nil && c.Changes == "none" {
+	if c.effect.page != nil && c.Request.Changes == "none" {
 		c.effect.page.Reader().Defer()
 	}
-	if c.Structured { // a value comes first
+	if c.Request.Structured { // a value comes first
 		if c.Out.AddLateEffects(change.Late, earlierChanges, change.URL) {
 			c.Out.Addf("Since the script began:")
 		}
@@ -301,27 +321,9 @@ func (c *Call) Changed(change page.Change) {
 		return
 	}
 	c.Out.Changed(change)
-	before := c.NewAnswer()
+	before := c.Agent.NewAnswer()
 	before.AddLateEffects(change.Late, earlierChanges, change.URL)
 	c.Out.Precede(before)
-}
-
-// Resolve is the selected window, with or without a browser.
-func (c *Call) Resolve(ctx context.Context) (registry.Window, error) {
-	window, _, err := c.Windows.Resolve(ctx, c.Want(ctx, c.Window))
-	return window, err
-}
-
-// Ask runs a command of the selected window.
-func (c *Call) Ask(ctx context.Context, command string, arg, result any) (registry.Window, error) {
-	window, err := c.Resolve(ctx)
-	if err == nil {
-		err = c.permission.check(window)
-	}
-	if err != nil {
-		return window, err
-	}
-	return window, c.Windows.Call(ctx, window, command, arg, result)
 }
 
 // ofPage reports whether an error may quote a page: a dialog's text, the options of a
@@ -346,20 +348,18 @@ func failureOf(err error) answer.Failure {
 
 // explain adds the agent's next step to an error that does not have one, and removes the
 // window's code for it.
-func (a *Agent) explain(err error) error {
+func (c *Call) explain(err error) error {
 	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok {
 		return errors.New(fault.Message)
 	}
 	if !errors.Is(err, page.ErrBrowserGone) {
 		return err
 	}
+	a := c.Agent
 	ended, next := "its debug session ended or it was closed", "the window's next browser"
-	a.mu.Lock()
-	if home := a.home; home != nil && home == a.last && home.owner == ofSession {
-		a.home = nil // this error reports it
+	if c.where.owner == ofSession && !a.ownRuns() && a.places.leave(ownSeat) { // this error reports it
 		ended, next = "it has ended, with its pages, tabs and logins", "the next one, which the next call opens,"
 	}
-	a.mu.Unlock()
 	if errors.As(err, new(*page.DisconnectedError)) {
 		ended, next = "the browser runs on, with its tabs", "it"
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"browser-coordinator/cdpproxy/dial"
@@ -26,7 +27,7 @@ type browserUser interface {
 	Takeover() (registry.Takeover, <-chan struct{})
 }
 
-// destination is the browser that a call resolves to.
+// destination is a browser that a call goes to.
 type destination struct {
 	url     string // of CDP
 	owner   owner
@@ -37,11 +38,52 @@ type destination struct {
 	access policy.State // what that user has chosen
 }
 
+// seat identifies whose browser it is, whichever runs now.
+func (d *destination) seat() seat {
+	switch d.owner {
+	case ofSession:
+		return ownSeat
+	case ofStranger:
+		return attachedSeat
+	}
+	return seat(d.window.Address)
+}
+
+// replaced is why the seat has another browser than before.
+func (d *destination) replaced() string {
+	switch d.owner {
+	case ofSession:
+		return "the one in which you worked has ended"
+	case ofStranger:
+		return "the one in which you worked has ended, with its pages, tabs and logins"
+	}
+	return "the debug session of the window was restarted, or another one began"
+}
+
+// usage is what the agent has done by a connection, in rising order.
+type usage int
+
+const (
+	watched usage = iota // only recorded what its pages log and request
+	used                 // a call has used it
+	acted                // an action has begun
+)
+
+// browsers are the agent's connections: at most one to each browser. Where the agent works outlives
+// them, see [place].
+type browsers struct {
+	mu    sync.Mutex             // guards the fields that follow; the locks of users are taken after it
+	open  map[string]*connection // by the browser's URL
+	dials map[string]*dialing    // those under way, by URL
+	last  *connection            // of the last call; nil: no call has used a browser
+}
+
 // connection is the agent's connection to one browser.
 type connection struct {
-	destination // access is what the agent has acted on; Agent.mu guards it
+	destination // browsers.mu guards access: what the agent has acted on
 	browser     *page.Browser
-	work        *work
+	usage       usage  // browsers.mu guards it
+	product     string // of the browser, as it was last read; browsers.mu guards it
 }
 
 // ended reports whether the connection has ended.
@@ -70,24 +112,25 @@ func (e *connectError) Unwrap() error { return e.err }
 // connect returns the connection to a browser. It connects if there is no connection, or
 // if the last one has ended.
 func (a *Agent) connect(ctx context.Context, to destination, use usage) (*connection, error) {
-	a.drop((*connection).ended)
+	a.browsers.end((*connection).ended)
 	if to.owner != ofSession && use >= used {
 		a.abandon()
 	}
-	a.mu.Lock()
-	if c := a.connections[to.url]; c != nil {
-		defer a.mu.Unlock()
-		c.work.usage = max(c.work.usage, use)
+	b := &a.browsers
+	b.mu.Lock()
+	if c := b.open[to.url]; c != nil {
+		defer b.mu.Unlock()
+		c.usage = max(c.usage, use)
 		return c, nil
 	}
-	d := a.dials[to.url]
+	d := b.dials[to.url]
 	if d == nil {
 		d = &dialing{done: make(chan struct{})}
-		a.dials[to.url] = d
-		a.mu.Unlock()
+		b.dials[to.url] = d
+		b.mu.Unlock()
 		a.dial(ctx, to, d)
 	} else {
-		a.mu.Unlock()
+		b.mu.Unlock()
 	}
 	select {
 	case <-d.done:
@@ -102,9 +145,9 @@ func (a *Agent) connect(ctx context.Context, to destination, use usage) (*connec
 	case d.connection == nil:
 		return a.connect(ctx, to, use)
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	d.connection.work.usage = max(d.connection.work.usage, use)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d.connection.usage = max(d.connection.usage, use)
 	return d.connection, nil
 }
 
@@ -113,7 +156,7 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	defer close(d.done)
 	options := page.Options{
 		Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs, User: page.UserPresent,
-		Owns: func(id string) bool { return a.owns(to.url, id) }, Owner: a.owner,
+		Owns: func(id string) bool { return a.places.at(to.seat()).owns(to.url, id) }, Owner: a.owner,
 	}
 	if to.owner == ofSession {
 		options.User = page.UserIfVisible
@@ -123,71 +166,57 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 		}
 	}
 	browser, err := page.Connect(ctx, to.url, &options)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.dials, to.url)
+	b := &a.browsers
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.dials, to.url)
 	if err != nil {
 		if ctx.Err() == nil {
 			d.err = &connectError{to.url, err}
 		}
 		return
 	}
-	c := &connection{to, browser, a.suspended[to.url]} // the pages are the same
-	delete(a.suspended, to.url)
-	if c.work == nil {
-		c.work = newWork()
-	}
-	a.connections[to.url], d.connection = c, c
+	c := &connection{destination: to, browser: browser}
+	b.open[to.url], d.connection = c, c
 	a.watchers.Go(func() { a.watchUser(c) })
 }
 
-// drop ends the connections that match, with the claims on their pages, and reports whether
-// there were any.
-func (a *Agent) drop(matches func(*connection) bool) bool {
-	return a.end(matches, func(c *connection) { c.work.releaseAll() })
-}
-
-// suspend ends the connections that match. The next ones to their browsers continue their work.
-func (a *Agent) suspend(matches func(*connection) bool) {
-	if a.end(matches, func(c *connection) { a.suspended[c.url] = c.work }) {
-		a.ResolveAgain()
+// end ends the connections that match, and reports whether there were any. mu is held while matches
+// is called.
+func (b *browsers) end(matches func(*connection) bool) bool {
+	b.mu.Lock()
+	var ended []*connection
+	for url, c := range b.open {
+		if matches(c) {
+			ended = append(ended, c)
+			delete(b.open, url)
+		}
 	}
-}
-
-// end ends the connections that match, and calls release for each first. It reports whether there
-// were any. mu is held during both functions.
-func (a *Agent) end(matches func(*connection) bool, release func(*connection)) bool {
-	ended := a.remove(matches, release)
+	b.mu.Unlock()
 	for _, c := range ended {
 		c.browser.Close()
 	}
 	return len(ended) > 0
 }
 
-// remove is end, but leaves the connections open, and returns them.
-func (a *Agent) remove(matches func(*connection) bool, release func(*connection)) (removed []*connection) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for url, c := range a.connections {
-		if matches(c) {
-			release(c)
-			removed = append(removed, c)
-			delete(a.connections, url)
-		}
+// suspend ends the connections that match, since their users allow less. With them the browser undoes
+// what the agent has set up there: routes, emulation, waits for downloads. The agent connects again
+// to read on.
+func (a *Agent) suspend(matches func(*connection) bool) {
+	if a.browsers.end(matches) {
+		a.ResolveAgain()
 	}
-	return removed
 }
 
-// endRevoked reads what the users have chosen, and ends the connections to those who have
-// stopped the agent or chosen a stricter mode. With them the browser undoes what the agent has set
-// up there: routes, emulation, waits for downloads. The agent connects again to read on.
+// endRevoked reads what the users have chosen, and suspends the connections to those who have stopped
+// the agent or chosen a stricter mode.
 func (a *Agent) endRevoked() {
 	name := a.Info().Name
 	a.suspend(func(c *connection) bool { return c.readAccess(name) })
 }
 
 // readAccess reads what the connection's user has chosen, and reports whether that revokes what was
-// allowed when it was last read. Agent.mu is held.
+// allowed when it was last read. browsers.mu is held.
 func (c *connection) readAccess(name string) (revoked bool) {
 	former := c.access
 	c.access, _ = c.user.Access()
@@ -210,15 +239,10 @@ func (a *Agent) watchUser(c *connection) {
 // abandon ends a browser of this session in which no action was done, when another one
 // replaces it.
 func (a *Agent) abandon() {
-	idle := func(c *connection) bool { return c.owner == ofSession && c.work.usage < acted }
-	a.mu.Lock()
-	if a.home != nil && idle(a.home) {
-		a.home = nil // it has not gone behind the agent's back
-	}
-	a.mu.Unlock()
-	if !a.drop(idle) {
+	if !a.browsers.end(func(c *connection) bool { return c.owner == ofSession && c.usage < acted }) {
 		return
 	}
+	a.places.abandoned()
 	if err := a.Launcher.End(); err != nil {
 		a.Log.Warn("the launched browser did not end cleanly", "error", err)
 	}
@@ -226,44 +250,49 @@ func (a *Agent) abandon() {
 
 // inUse is the connection of the last call; nil: none.
 func (a *Agent) inUse() *connection {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.last
+	a.browsers.mu.Lock()
+	defer a.browsers.mu.Unlock()
+	return a.browsers.last
 }
 
-// connected is the connection to a window's browser; nil: there is none yet.
-func (a *Agent) connected(window registry.Window) *connection {
-	browser := window.Browser()
-	if browser == nil {
-		return nil
+// connected is the connection to the browser at a URL; nil: there is none.
+func (b *browsers) connected(url string) *connection {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.open[url]; c != nil && !c.ended() {
+		return c
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	c := a.connections[browser.URL]
-	if c == nil || c.ended() {
-		return nil
-	}
-	return c
+	return nil
 }
+
+// placeIn is where the agent works in the browser of a connection.
+func (a *Agent) placeIn(c *connection) *place { return a.places.at(c.seat()) }
 
 // isSettled reports whether the agent has done an action in a browser of this session that
 // still runs. The agent then stays there, also when a matching window opens.
 func (a *Agent) isSettled() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, c := range a.connections {
-		if c.owner == ofSession && c.work.usage == acted && !c.ended() {
-			return true
-		}
-	}
-	home := a.home
-	return home != nil && home.owner == ofSession && home.work.usage == acted && !a.hasGone(home)
+	return a.ownRuns() && a.places.at(ownSeat).hasActed(a.Launcher.URL())
 }
 
-// hasGone reports whether a connection to a browser without a window has ended with that, and not
-// because the user allows less. mu is held.
-func (a *Agent) hasGone(c *connection) bool {
-	return c.ended() && (a.suspended[c.url] == nil || a.Launcher == nil || a.Launcher.URL() != c.url)
+// ownRuns reports whether the browser runs in which the agent has worked without a window.
+func (a *Agent) ownRuns() bool {
+	if a.Launcher == nil {
+		return false
+	}
+	url := a.Launcher.URL()
+	return url != "" && url == a.places.at(ownSeat).lastBrowser() && !isClosed(a.Launcher.Done())
+}
+
+// releaseIdle gives the tabs of an idle agent to others, without what it has set there.
+func (a *Agent) releaseIdle() {
+	a.places.releaseAll()
+	for _, c := range a.browsers.all() {
+		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+		if err := c.browser.Routing().Sync(ctx, nil); err != nil {
+			a.Log.Warn("the routes of an idle agent stay in a tab that it has left", "error", err)
+		}
+		cancel()
+	}
 }
 
 // endTimeout bounds the time in which the tabs of a session that ends are closed.
@@ -275,33 +304,41 @@ const endTimeout = 2 * time.Second
 func (a *Agent) closeOpened() {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
-	for c, opened := range a.openedTabs() {
-		front, err := c.browser.InFront(ctx)
-		for _, id := range opened {
-			if err == nil && id != front && a.claim(c, id) {
-				err = c.browser.ClosePage(ctx, id)
-			}
+	for _, c := range a.browsers.all() {
+		if c.owner == ofSession || c.ended() {
+			continue
 		}
+		place := a.placeIn(c)
+		opened := place.openedForItself()
+		if len(opened) == 0 || place.lastBrowser() != c.url {
+			continue
+		}
+		front, err := c.browser.InFront(ctx)
 		if err != nil {
-			a.Log.Info("a tab of an agent that has ended stays open", "error", err)
+			a.Log.Info("tabs of an agent that has ended stay open", "error", err)
+			continue
+		}
+		for _, tab := range opened {
+			if tab == front {
+				continue
+			}
+			err := place.alsoClaim(tab)
+			if err == nil {
+				err = c.browser.ClosePage(ctx, tab)
+			}
+			if err != nil {
+				a.Log.Info("a tab of an agent that has ended stays open", "tab", tab, "error", err)
+			}
 		}
 	}
 }
 
-// openedTabs are the tabs that end with the session.
-func (a *Agent) openedTabs() map[*connection][]string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	tabs := map[*connection][]string{}
-	for _, c := range a.connections {
-		if c.owner == ofSession || c.ended() {
-			continue
-		}
-		for id, tab := range c.work.opened {
-			if tab == forItself {
-				tabs[c] = append(tabs[c], id)
-			}
-		}
+// all are the connections.
+func (b *browsers) all() (all []*connection) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.open {
+		all = append(all, c)
 	}
-	return tabs
+	return all
 }

@@ -22,17 +22,20 @@ const (
 // Consent asks the window's user to agree to a recording, in every mode: no mode and no earlier answer
 // allows it. It returns the window, which must show it.
 func (c *Call) Consent(ctx context.Context, p *page.Page, detail string) (registry.Window, error) {
-	denied := func(reason string) error { return &policy.DeniedError{Operation: c.Operation.Name, Reason: reason} }
+	denied := func(reason string) error {
+		return &policy.DeniedError{Operation: c.Request.Operation.Name, Reason: reason}
+	}
 	window, err := c.Resolve(ctx)
 	user := c.permission.user
 	switch {
-	case err != nil || user == nil || user != browserUser(c.Windows.SourceOf(window)), // another would see it
+	case err != nil || user == nil || user != browserUser(c.Agent.Windows.SourceOf(window)), // another would see it
 		!slices.Contains(window.Commands, vscodeipc.CommandPermissionAsk):
 		return window, denied(nobodyToAsk)
 	case !slices.Contains(window.Commands, vscodeipc.CommandRecordShow):
 		return window, denied(notShown)
 	}
-	q := policy.Question{Actor: c.actor(), Operation: c.Operation, Detail: c.Secrets.Hide(detail)}
+	c.asked = true
+	q := policy.Question{Actor: c.Agent.actor(), Operation: c.Request.Operation, Detail: c.Agent.Secrets.Hide(detail)}
 	if info, err := p.Info(ctx); err == nil {
 		q.Page = &policy.Page{Title: info.Title, URL: info.URL}
 	}
@@ -49,13 +52,4 @@ func (c *Call) Consent(ctx context.Context, p *page.Page, detail string) (regist
 		return window, denied("nobody answered the question.")
 	}
 	return window, denied("the user did not allow it.")
-}
-
-// ClaimPage keeps other agents from acting in a page.
-func (c *Call) ClaimPage(ctx context.Context, p *page.Page) error {
-	in, err := c.connection(ctx)
-	if err == nil && !c.alsoClaim(in, p.ID()) {
-		err = c.takenTab(ctx, in, p.ID())
-	}
-	return err
 }

@@ -38,11 +38,11 @@ func (a *Agent) keepDownload(ctx context.Context, temporary, name string) (path 
 	return path, errors.Join(err, from.Close(), os.Remove(temporary))
 }
 
-// downloaded reports downloads in the browser of the last call: those that have ended
+// downloaded reports downloads in the browser of the call: those that have ended
 // since the last answer, and the one that the action has started, for which it waits
 // briefly.
 func (c *Call) downloaded(ctx context.Context) {
-	in, out := c.inUse(), c.Out
+	in, out := c.in, c.Out
 	if in == nil || in.owner != ofSession {
 		return
 	}

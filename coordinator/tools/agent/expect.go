@@ -124,7 +124,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 	reader, visible := c.effect.page.Reader(), javascript.Format("toBeVisible()")
 	switch {
 	case l.role == "alert" || l.role == "status":
-		if !lasting(l.text, c.Secrets.Hide) {
+		if !lasting(l.text, c.Agent.Secrets.Hide) {
 			return nil
 		}
 		all, err := reader.FindByRole(ctx, l.role, "")
@@ -138,7 +138,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 		}
 		return export.Expect(javascript.Format("getByRole($).filter({ hasText: $ }).first()", l.role, l.text), visible)
 	case l.role == "":
-		if !lasting(l.text, c.Secrets.Hide) {
+		if !lasting(l.text, c.Agent.Secrets.Hide) {
 			return nil
 		}
 		in, err := reader.VerifyText(ctx, l.text)
@@ -152,7 +152,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 			return export.ExpectText(page, l.text)
 		}
 	case kinds[l.role] == "":
-		if !lasting(l.name, c.Secrets.Hide) {
+		if !lasting(l.name, c.Agent.Secrets.Hide) {
 			return nil
 		}
 		found, err := reader.FindByRole(ctx, l.role, l.name)
@@ -165,7 +165,7 @@ func (c *Call) expectation(ctx context.Context, l shownLine) export.Expectation 
 	if kinds[l.role] == "check" {
 		checked := strings.Contains(l.attributes, " [checked]")
 		is, value = javascript.Format("toBeChecked({ checked: $ })", checked), fmt.Sprint(checked)
-	} else if passing().MatchString(value) || c.Secrets.Hide(value) != value {
+	} else if passing().MatchString(value) || c.Agent.Secrets.Hide(value) != value {
 		return nil
 	}
 	locator, err := reader.Locator(ctx, l.ref)

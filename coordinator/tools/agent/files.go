@@ -29,7 +29,7 @@ func (c *Call) File(ctx context.Context, filename string, kind output.Kind) (*ou
 	if filename == "" {
 		return nil, nil
 	}
-	return c.outputFolder(ctx).Reporting(c.Out.Saved).File(filename, kind)
+	return c.Agent.outputFolder(ctx).Reporting(c.Out.Saved).File(filename, kind)
 }
 
 // PageAndFile returns the file that the call names, nil if it names none, and the agent's

@@ -15,20 +15,20 @@ import (
 // browser, once for each page.
 func (c *Call) meetOthers(ctx context.Context, p *page.Page) {
 	if sentence := p.PermissionReplaced(ctx); sentence != "" {
-		c.notify(sentence)
+		c.Agent.notify(sentence)
 	}
-	others := append(c.owner.Others(p.ID()), c.owner.Others(claim.Browser(p.BrowserID()))...)
-	c.mu.Lock()
-	known := c.met[p.ID()]
+	others := append(c.Agent.owner.Others(p.ID()), c.Agent.owner.Others(claim.Browser(p.BrowserID()))...)
+	c.Agent.mu.Lock()
+	known := c.Agent.met[p.ID()]
 	if len(others) == 0 {
-		delete(c.met, p.ID())
+		delete(c.Agent.met, p.ID())
 	} else {
-		c.met[p.ID()] = others
+		c.Agent.met[p.ID()] = others
 	}
-	c.mu.Unlock()
+	c.Agent.mu.Unlock()
 	for _, other := range others {
 		if !slices.Contains(known, other) {
-			c.notify(capitalize(other) + ".")
+			c.Agent.notify(capitalize(other) + ".")
 		}
 	}
 }
@@ -42,9 +42,9 @@ func (c *Call) nameHolds(err error) error {
 		return err
 	}
 	id := c.in.browser.ID()
-	holds := append(c.owner.Others(claim.Holds(id)), c.owner.Others(claim.Browser(id))...)
+	holds := append(c.Agent.owner.Others(claim.Holds(id)), c.Agent.owner.Others(claim.Browser(id))...)
 	if p != nil {
-		holds = append(holds, c.owner.Others(p.ID())...)
+		holds = append(holds, c.Agent.owner.Others(p.ID())...)
 	}
 	if len(holds) == 0 {
 		return err

@@ -5,13 +5,130 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/page"
 )
 
-// Page returns the agent's current page in the selected window, if the agent may read it.
+// tab is the one that a call works in, as it was decided.
+type tab struct {
+	id string // empty: one that the call opens
+	// told is what the answer begins with; empty: nothing.
+	told string
+}
+
+// decideTab decides, once, in which tab the call works. No tab is opened yet: the user may have to
+// agree first.
+func (c *Call) decideTab(ctx context.Context) (tab, error) {
+	if c.tab != nil {
+		return *c.tab, nil
+	}
+	in, err := c.connection(ctx)
+	if err != nil {
+		return tab{}, err
+	}
+	decided, err := c.chooseTab(ctx, in)
+	if err != nil {
+		return tab{}, err
+	}
+	c.tab = &decided
+	if decided.told != "" {
+		c.Agent.notify(decided.told)
+	}
+	return decided, nil
+}
+
+// chooseTab chooses the tab that the call names, or else the agent's.
+func (c *Call) chooseTab(ctx context.Context, in *connection) (tab, error) {
+	need := c.Request.need()
+	if c.Request.Tab != nil {
+		return c.namedTab(ctx, in, need)
+	}
+	id, what, err := c.place.choose(ctx, in.browser, need)
+	if err != nil {
+		return tab{}, unsent(err)
+	}
+	told := ""
+	if what.told != "" {
+		pages, err := c.Agent.listTabs(ctx, in)
+		if err != nil {
+			return tab{}, err
+		}
+		told = what.text(id, pages)
+	}
+	switch what.does {
+	case refuse:
+		return tab{}, &placeError{told}
+	case openOwn:
+		id = ""
+	}
+	return tab{id, told}, nil
+}
+
+// text is what the agent is told of its tab and the others.
+func (w *told) text(id string, pages []page.Info) string {
+	at := find(pages, id)
+	if at == nil {
+		at = &page.Info{}
+	}
+	text := w.told + "%[6]s" // a verb may be missing, but no argument
+	return fmt.Sprintf(text, at.Index, at.Title, at.URL, "The tabs are "+tabNames(pages), w.why, "")
+}
+
+// namedTab is the tab that the call names. Another agent does not act there meanwhile.
+func (c *Call) namedTab(ctx context.Context, in *connection, need need) (tab, error) {
+	pages, err := c.Agent.listTabs(ctx, in)
+	if err != nil {
+		return tab{}, err
+	}
+	for _, p := range pages {
+		if p.Index != *c.Request.Tab {
+			continue
+		}
+		if need != toRead {
+			err = c.place.alsoClaim(p.ID)
+		}
+		if errors.Is(err, claim.ErrTaken) {
+			err = takenTab(p)
+		}
+		return tab{id: p.ID}, err
+	}
+	return tab{}, NoTab(c.Request.Tab, pages)
+}
+
+// unsent adds to the end of a browser that nothing was sent to it.
+func unsent(err error) error {
+	if errors.Is(err, page.ErrBrowserGone) {
+		return fmt.Errorf("%w: %w", page.ErrUnsent, err)
+	}
+	return err
+}
+
+// page is the page of the call's tab, which is opened if need be.
+func (c *Call) page(ctx context.Context) (*page.Page, error) {
+	decided, err := c.decideTab(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, err := c.connection(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var p *page.Page
+	if decided.id == "" {
+		p, err = c.openTab(ctx, in)
+	} else {
+		p, err = in.browser.Page(ctx, decided.id)
+	}
+	if err != nil {
+		return nil, unsent(err)
+	}
+	c.tab.id = p.ID()
+	return p, c.ConfirmSite(ctx, p)
+}
+
+// Page returns the page of the call's tab, if the agent may read it.
 func (c *Call) Page(ctx context.Context) (*page.Page, error) {
 	p, err := c.AnyPage(ctx)
 	if err != nil {
@@ -20,71 +137,77 @@ func (c *Call) Page(ctx context.Context) (*page.Page, error) {
 	if err := p.LearnURL(ctx); err != nil {
 		return nil, err
 	}
-	return p, c.mayRead(ctx, p)
+	return p, c.Agent.mayRead(ctx, p)
 }
 
 // AnyPage is Page for calls that leave the page: it may show what the agent may not read.
 func (c *Call) AnyPage(ctx context.Context) (*page.Page, error) {
-	in, err := c.connection(ctx)
+	p, err := c.page(ctx)
 	if err != nil {
-		return nil, err
-	}
-	p, err := c.pageOf(ctx, in, &c.Request, c.need())
-	if errors.Is(err, page.ErrBrowserGone) {
-		err = fmt.Errorf("%w: %w", page.ErrUnsent, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := c.ConfirmSite(ctx, p); err != nil {
 		return nil, err
 	}
 	c.effect = effect{page: p, url: p.URL()}
 	c.beginInVideo(p)
 	c.meetOthers(ctx, p)
-	return p, c.Bind(ctx, p, "")
+	return p, c.Agent.Bind(ctx, p, "")
 }
 
-// Routed is the browser, with the agent's page attached.
+// Routed is the call's browser, with the agent's page attached.
 func (c *Call) Routed(ctx context.Context) (*page.Browser, error) {
-	in, err := c.connection(ctx)
-	if err != nil {
+	if _, err := c.page(ctx); err != nil {
 		return nil, err
 	}
-	p, err := c.pageOf(ctx, in, &c.Request, c.need())
-	if err == nil {
-		err = c.ConfirmSite(ctx, p)
-	}
-	return in.browser, err
+	return c.in.browser, nil
 }
 
-// need is what a call needs the agent's page for.
-type need int
-
-const (
-	toRead need = iota // shares a page that another agent works in
-	toAct              // only in the agent's own page
-	toOpen             // opens an address: in the agent's own tab, if need be in a new one
-)
-
-// pageOf is the page that the call names, or else the agent's.
-func (a *Agent) pageOf(ctx context.Context, in *connection, r *Request, need need) (*page.Page, error) {
-	if r.Tab == nil {
-		return a.currentPage(ctx, in, r, need)
+// ClaimPage keeps other agents from acting in a page.
+func (c *Call) ClaimPage(ctx context.Context, p *page.Page) error {
+	err := c.place.alsoClaim(p.ID())
+	if !errors.Is(err, claim.ErrTaken) {
+		return err
 	}
-	pages, err := a.listTabs(ctx, in)
+	info, err := p.Info(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	i := slices.IndexFunc(pages, func(p page.Info) bool { return p.Index == *r.Tab })
-	if i < 0 {
-		return nil, NoTab(r.Tab, pages)
-	}
-	if need != toRead && !a.alsoClaim(in, pages[i].ID) {
-		return nil, &takenTabError{pages[i]}
-	}
-	return in.browser.Page(ctx, pages[i].ID)
+	return takenTab(info)
 }
+
+// openTries bounds the tabs that are opened for a call, if other agents begin to work in them first.
+const openTries = 3
+
+// openTab opens a tab of the agent's own, and works in it.
+func (c *Call) openTab(ctx context.Context, in *connection) (*page.Page, error) {
+	for range openTries {
+		id, err := in.browser.OpenTab(ctx)
+		if err != nil {
+			return nil, err
+		}
+		err = c.place.open(id)
+		if errors.Is(err, claim.ErrTaken) {
+			continue // another agent took it for the tab that its user sees, and keeps it
+		}
+		if err != nil {
+			return nil, errors.Join(err, in.browser.ClosePage(ctx, id))
+		}
+		return in.browser.Page(ctx, id)
+	}
+	return nil, fmt.Errorf("other agents have begun to work in each of %d new tabs. Call again", openTries)
+}
+
+// placeError reports what has happened to the tab that the agent works in. Nothing was done.
+type placeError struct{ text string }
+
+func (e *placeError) Error() string { return e.text }
+
+// takenTab reports a call that would act in a tab in which another agent works.
+func takenTab(tab page.Info) error {
+	taken := told{response: transitions[tabTaken].act}
+	return &placeError{taken.text(tab.ID, []page.Info{tab})}
+}
+
+// errNoTab reports a browser without a page to a call that may not open one.
+var errNoTab = errors.New("the browser has no tab: open one with browser_tabs, action new, or with browser_navigate")
 
 // noTabError reports an index that no tab has. A tab keeps its index, so this one has closed.
 type noTabError struct {
@@ -93,11 +216,16 @@ type noTabError struct {
 }
 
 func (e *noTabError) Error() string {
-	names := make([]string, len(e.tabs))
-	for i, tab := range e.tabs {
+	return fmt.Sprintf("no tab %d is open now: the tabs are %s", e.index, tabNames(e.tabs))
+}
+
+// tabNames lists tabs.
+func tabNames(tabs []page.Info) string {
+	names := make([]string, len(tabs))
+	for i, tab := range tabs {
 		names[i] = fmt.Sprintf("%d (%s)", tab.Index, cmp.Or(tab.Title, tab.URL))
 	}
-	return fmt.Sprintf("no tab %d is open now: the tabs are %s", e.index, strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // NoTab is the error for an index that none of the tabs has.
@@ -108,118 +236,29 @@ func NoTab(index *int, tabs []page.Info) error {
 	return &noTabError{*index, tabs}
 }
 
-// currentPage is the page that the agent works in. At the agent's first call that is the
-// page that the user sees. It stays the same, whichever tab the user selects later. Only a
-// call that opens an address opens a tab.
-func (a *Agent) currentPage(ctx context.Context, in *connection, r *Request, need need) (*page.Page, error) {
-	if id := a.currentOf(in); id != "" && a.claim(in, id) {
-		p, err := in.browser.Page(ctx, id)
-		if err == nil {
-			return p, nil
-		}
-		pages, listErr := a.listTabs(ctx, in)
-		if listErr != nil || find(pages, id) != nil {
-			return p, err // it still exists, as far as is known
-		}
-		opener := a.closed(in, id, pages)
-		switch {
-		case opener == nil:
-			return nil, a.closedTab(ctx, in)
-		case need == toAct && !r.aimsAtRefs(): // it may be meant for the tab that has closed
-			return nil, &closedTabError{opener}
-		}
-		a.notifyHandOver(opener)
-		return in.browser.Page(ctx, opener.ID)
-	}
-	id, err := in.browser.InFront(ctx)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case id != "" && a.claim(in, id):
-		return in.browser.Page(ctx, id)
-	case need == toOpen:
-		if id != "" {
-			a.notify("Another agent works in the tab that the developer sees, so this is a tab of your own.")
-		}
-		return a.openTab(ctx, in)
-	case id == "":
-		return nil, errNoTab
-	case need == toAct:
-		return nil, a.takenTab(ctx, in, id)
-	}
-	if a.share(in, id) {
-		a.notify("Another agent works in the tab that the developer sees. You can read it; " +
-			"to act, open a tab of your own with browser_tabs, action new.")
-	}
-	return in.browser.Page(ctx, id)
-}
-
-// openTab opens a tab of the agent's own.
-func (a *Agent) openTab(ctx context.Context, in *connection) (*page.Page, error) {
-	p, err := in.browser.NewPage(ctx)
-	if p != nil {
-		a.mu.Lock()
-		in.work.opened[p.ID()] = forItself
-		a.mu.Unlock()
-		a.claim(in, p.ID())
-		return in.browser.Page(ctx, p.ID()) // its own now
-	}
-	return nil, err
-}
-
 func find(pages []page.Info, id string) *page.Info {
-	if i := slices.IndexFunc(pages, func(p page.Info) bool { return p.ID == id }); i >= 0 {
-		return &pages[i]
+	for i := range pages {
+		if pages[i].ID == id {
+			return &pages[i]
+		}
 	}
 	return nil
 }
 
-// errNoTab reports a browser without a page to a call that may not open one.
-var errNoTab = errors.New("the browser has no tab: open one with browser_tabs, action new, or with browser_navigate")
-
-// takenTabError reports an action in a tab that another agent works in. The agent has not
-// seen any other tab, so the action has no meaning there.
-type takenTabError struct{ tab page.Info }
-
-func (e *takenTabError) Error() string {
-	return fmt.Sprintf("another agent works in the tab %q, so nothing was done. "+
-		"Open a tab of your own with browser_tabs, action new, url %s", e.tab.Title, e.tab.URL)
-}
-
-func (a *Agent) takenTab(ctx context.Context, in *connection, id string) error {
-	pages, err := a.listTabs(ctx, in)
+// pageClosed reports that an action has closed its page, and where the agent works now.
+func (c *Call) pageClosed(ctx context.Context, p *page.Page) string {
+	const report = "This closed the tab."
+	if c.place.current() != p.ID() {
+		return report
+	}
+	pages, err := c.in.browser.Pages(ctx)
 	if err != nil {
-		return err
+		return report
 	}
-	tab := find(pages, id)
-	if tab == nil {
-		return a.closedTab(ctx, in)
+	opener := c.place.closed(p.ID(), pages)
+	if opener == nil {
+		return report
 	}
-	return &takenTabError{*tab}
-}
-
-// closedTabError reports that the agent's tab was closed since its last call, by the page
-// itself or by the user. The agent must know that before it does anything in another tab.
-type closedTabError struct{ next *page.Info }
-
-func (e *closedTabError) Error() string {
-	const closed = "the tab that you worked in was closed, so nothing was done. "
-	if e.next == nil {
-		return closed + "The browser has no other tab: open one with browser_tabs, action new, or with browser_navigate"
-	}
-	return fmt.Sprintf("%sThe next call goes to the tab %q, %s; browser_tabs lists them all", closed, e.next.Title,
-		e.next.URL)
-}
-
-func (a *Agent) closedTab(ctx context.Context, in *connection) error {
-	next, err := in.browser.InFront(ctx)
-	if err != nil {
-		return err
-	}
-	pages, err := a.listTabs(ctx, in)
-	if err != nil {
-		return err
-	}
-	return &closedTabError{find(pages, next)}
+	c.place.reported()
+	return fmt.Sprintf("%s You work in tab %d now, which opened it.", report, opener.Index)
 }

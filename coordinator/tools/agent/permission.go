@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,29 +9,15 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/policy"
-	"browser-coordinator/vscodeipc"
 )
 
-// permission is where a call may act, and who has allowed that.
+// permission is who has allowed a call, where it goes.
 type permission struct {
-	// window is the one in which a call may act, or empty: only in a browser that asks no user.
-	// Nil: anywhere, since nothing needs a permission.
-	window   *vscodeipc.Address
-	user     browserUser      // who has allowed the call; nil: none
+	user     browserUser      // who has allowed the call; nil: nobody had to
 	state    policy.State     // what that user had chosen then
 	reported *registry.Source // whose user is notified of the call; nil: none
 	grounds  policy.Grounds   // why it is allowed there, as that user reads it
 	question question
-}
-
-// check refuses a window other than the one in which the call was permitted: another window
-// may have opened while the user was asked.
-func (p *permission) check(window registry.Window) error {
-	if p.window == nil || *p.window == window.Address {
-		return nil
-	}
-	return fmt.Errorf("this call now resolves to another window than when it began, %s, so nothing was done: "+
-		"call again to act there", window.Label())
 }
 
 // actor is the agent as the policy knows it.
@@ -41,99 +26,66 @@ func (a *Agent) actor() policy.Actor {
 	return policy.Actor{Kind: policy.Agent, ID: me.ID, Name: me.Name, Version: me.Version}
 }
 
-// permit asks the window's user where the policy requires it. It binds a mutating call to
-// that window, unless the steps before have bound it already.
-func (a *Agent) permit(ctx context.Context, r *Request, address *vscodeipc.Address) (p permission, err error) {
-	p.window = address
-	if address == nil && !r.readOnly() {
-		p.window = new(vscodeipc.Address)
+// permit asks the user of the call's window, or of its browser without one, where the policy requires it.
+func (c *Call) permit(ctx context.Context) error {
+	a, p, actor := c.Agent, &c.permission, c.Agent.actor()
+	if c.where.nowhere != nil {
+		return nil // it does nothing
 	}
-	if !r.Local && a.attached(r.Window) {
-		if err := a.permitAttached(r); err != nil {
-			return p, err
-		}
-		return p, a.permitAlone(ctx, r, &p)
-	}
-	want := a.Want(ctx, r.Window)
-	window, candidates, err := a.Windows.Resolve(ctx, want)
-	isAlone := !r.Local && r.Window == "" && (err != nil || want.Explicit == "" && a.isSettled())
-	switch {
-	case isAlone && a.Launcher != nil:
-		return p, a.permitAlone(ctx, r, &p)
-	case isAlone, err != nil:
-		return p, nil // the call reports it itself
-	}
-	if !r.Local && r.Window == "" {
-		if err := a.checkHome(window, candidates); err != nil {
-			return p, err
+	if c.where.owner == ofStranger {
+		if err := c.permitAttached(); err != nil {
+			return err
 		}
 	}
-	if address != nil {
-		if err := p.check(window); err != nil {
-			return p, err
-		}
-	} else if !r.readOnly() {
-		p.window = &window.Address
+	if c.where.window == nil {
+		p.user = a.alone
+		return c.askIfNeeded(ctx, actor)
 	}
-	actor := a.actor()
-	source := a.Windows.SourceOf(window)
+	source := a.Windows.SourceOf(*c.where.window)
 	p.user = source
-	a.meet(p.user)
 	if source.IsSingleWindow() {
-		p.state = policy.State{Mode: policy.Mode(window.State.Access.Mode), Stopped: window.State.Access.Stopped}
+		access := c.where.window.State.Access
+		a.meet(p.user)
+		p.state = policy.State{Mode: policy.Mode(access.Mode), Stopped: access.Stopped}
 		a.endRevoked()
 		actor.Choice = policy.Choice{State: p.state, Silent: true}
-		return p, policy.Decide(actor, r.Operation).Err()
+		return policy.Decide(actor, c.Request.Operation).Err()
 	}
-	p.state, _ = p.user.Access()
-	a.endRevoked() // now, so that the question names the page in the next connection
 	a.join(source)
-	d := policy.NewEnforcer(p.user).Decide(actor, r.Operation)
-	if d.Outcome != policy.Deny || !r.readOnly() { // of what is denied, only actions are
-		p.reported = source
-	}
-	err = a.askIfNeeded(ctx, r, &p, d, func(q *policy.Question) (question, error) { return a.ask(ctx, r, window, q) })
-	return p, err
+	p.reported = source
+	return c.askIfNeeded(ctx, actor)
 }
 
-// askIfNeeded asks the user if that is the decision. ask makes the question.
-func (a *Agent) askIfNeeded(
-	ctx context.Context, r *Request, p *permission, d policy.Decision,
-	ask func(*policy.Question) (question, error),
-) (err error) {
+// askIfNeeded decides by what the user has chosen, and asks the user if that is the decision.
+func (c *Call) askIfNeeded(ctx context.Context, actor policy.Actor) (err error) {
+	p := &c.permission
+	c.Agent.meet(p.user)
+	p.state, _ = p.user.Access()
+	c.Agent.endRevoked() // now, so that the question names the page in the next connection
+	enforcer := policy.NewEnforcer(p.user)
+	d := enforcer.Decide(actor, c.Request.Operation)
+	if d.Outcome == policy.Deny && c.Request.readOnly() {
+		p.reported = nil // of what is denied, only actions are
+	}
 	if d.Outcome != policy.Ask {
 		p.grounds = d.Grounds
 		return d.Err()
 	}
-	if err := a.awaitReturn(ctx, r, p.user); err != nil { // the user is not asked meanwhile
+	if err := c.awaitReturn(ctx); err != nil { // the user is not asked meanwhile
 		return err
 	}
-	q := policy.Question{Actor: a.actor(), Operation: r.Operation}
-	if p.question, err = ask(&q); err != nil {
+	c.asked = true
+	q := policy.Question{Actor: actor, Operation: c.Request.Operation}
+	if p.question, err = c.ask(ctx, &q); err != nil {
 		return err
 	}
-	p.grounds, err = policy.NewEnforcer(p.user).Permit(ctx, q)
+	p.grounds, err = enforcer.Permit(ctx, q)
 	return err
 }
 
-// permitAlone decides about a call in a browser without a window.
-func (a *Agent) permitAlone(ctx context.Context, r *Request, p *permission) error {
-	p.user = a.alone
-	a.meet(a.alone)
-	p.state, _ = a.alone.Access()
-	a.endRevoked()
-	d := policy.NewEnforcer(a.alone).Decide(a.actor(), r.Operation)
-	return a.askIfNeeded(ctx, r, p, d, func(q *policy.Question) (question, error) {
-		in := a.inUse()
-		if in != nil && (in.owner == ofWindow || in.ended()) {
-			in = nil
-		}
-		return a.askIn(ctx, r, in, q)
-	})
-}
-
 // permitAttached decides by the flag of the session about a call in an attached browser.
-func (a *Agent) permitAttached(r *Request) error {
+func (c *Call) permitAttached() error {
+	a, r := c.Agent, &c.Request
 	if r.readOnly() || a.Access == "" || a.Access == policy.ModeFull {
 		return nil
 	}
@@ -146,45 +98,25 @@ func (a *Agent) permitAttached(r *Request) error {
 	return &policy.DeniedError{Operation: r.Operation.Name, Reason: reason}
 }
 
-// ask makes the question to the window's user. It returns an error if the call is sure to fail:
-// the user is not asked then.
-func (a *Agent) ask(
-	ctx context.Context, r *Request, window registry.Window, q *policy.Question,
-) (question, error) {
-	if !r.Local && window.Browser() == nil {
-		return question{}, &noBrowserError{window}
-	}
-	in := a.connected(window)
-	if in == nil && !r.Local {
-		to, err := a.browserIn(window)
-		if err == nil {
-			in, err = a.connect(ctx, to, used)
-		}
-		if err != nil { // the call itself reports it
-			in = nil
-		}
-	}
-	return a.askIn(ctx, r, in, q)
-}
-
-// askIn makes the question about a call in a browser; nil: it is not connected.
-func (a *Agent) askIn(ctx context.Context, r *Request, in *connection, q *policy.Question) (question, error) {
-	p, err := a.pageIn(ctx, r, in)
+// ask makes the question about the call, in the tab in which it will work. It returns an error if the
+// call is sure to fail: the user is not asked then.
+func (c *Call) ask(ctx context.Context, q *policy.Question) (question, error) {
+	p, err := c.pageToAsk(ctx)
 	if err != nil {
 		return question{}, err
 	}
 	if p == nil {
-		return a.describe(ctx, r, p, q)
+		return c.describe(ctx, p, q)
 	}
 	place := p.Place()
 	info, err := p.Info(ctx)
 	if err == nil {
 		q.Page = &policy.Page{Title: info.Title, URL: info.URL}
 	}
-	asked, err := a.describe(ctx, r, p, q)
+	asked, err := c.describe(ctx, p, q)
 	asked.place = place
 	if err == nil && strings.HasPrefix(info.URL, place+"/") { // else it has moved meanwhile, or is on no site
-		asked.site = siteFor(ctx, r, p, asked.present)
+		asked.site = c.siteFor(ctx, p, asked.present)
 	}
 	if asked.site != place {
 		asked.site = ""
@@ -193,24 +125,32 @@ func (a *Agent) askIn(ctx context.Context, r *Request, in *connection, q *policy
 	return asked, err
 }
 
-// pageIn is the page of a browser that the call will act in; nil: it is not known. The only
-// error is one for which the user need not be asked.
-func (a *Agent) pageIn(ctx context.Context, r *Request, in *connection) (*page.Page, error) {
-	if in == nil {
+// pageToAsk is the page in which the call will work; nil: none that is there already. No browser is
+// launched and no tab is opened before the user agrees.
+func (c *Call) pageToAsk(ctx context.Context) (*page.Page, error) {
+	if c.Request.Local || c.where.owner == ofSession && !c.Agent.ownRuns() {
 		return nil, nil
 	}
-	need := toRead // no tab is opened before the user agrees
-	if len(r.Aims) > 0 {
-		need = toAct
-	}
-	p, err := a.pageOf(ctx, in, r, need)
-	if errors.As(err, new(*closedTabError)) || errors.As(err, new(*takenTabError)) || errors.As(err, new(*noTabError)) {
+	in, err := c.connection(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if err != nil || r.Tab == nil && a.currentOf(in) != p.ID() {
+	id := c.place.current()
+	if !c.Request.Tabless {
+		decided, err := c.decideTab(ctx)
+		if err != nil {
+			return nil, err
+		}
+		id = decided.id
+	}
+	if id == "" {
 		return nil, nil
 	}
-	return p, nil
+	p, err := in.browser.Page(ctx, id)
+	if err != nil && c.Request.Tabless { // it may have closed
+		return nil, nil
+	}
+	return p, err
 }
 
 // untilRevoked returns a context for the call that ends when the user stops the agent, or
@@ -224,7 +164,7 @@ func (c *Call) untilRevoked(ctx context.Context) (context.Context, func()) {
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	var watched sync.WaitGroup
 	watched.Go(func() {
-		err := policy.NewEnforcer(user).AwaitRevocation(watching, c.actor(), c.Operation, c.permission.state)
+		err := policy.NewEnforcer(user).AwaitRevocation(watching, c.Agent.actor(), c.Request.Operation, c.permission.state)
 		if err != nil {
 			cancel(err)
 		}

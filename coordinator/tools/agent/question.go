@@ -77,9 +77,8 @@ type question struct {
 
 // describe says in a question what the call acts on. p is the page that it will act in; nil: it
 // is not known. It returns an error if the call is sure to fail.
-func (a *Agent) describe(
-	ctx context.Context, r *Request, p *page.Page, q *policy.Question,
-) (asked question, err error) {
+func (c *Call) describe(ctx context.Context, p *page.Page, q *policy.Question) (asked question, err error) {
+	a, r := c.Agent, &c.Request
 	if len(r.Aims) == 0 {
 		q.Detail = a.Secrets.Hide(r.Question(nil))
 		if p == nil || r.Operation.Category != policy.Script {
@@ -171,7 +170,7 @@ func (c *Call) confirm(element input.Element) error {
 // Act runs an action of the page's input, on the elements that the user was asked about.
 func (c *Call) Act(ctx context.Context, p *page.Page, a input.Action) (page.Change, error) {
 	a.Begin = func(ctx context.Context) error { // the user may have taken over meanwhile, or the page moved
-		if err := c.awaitReturn(ctx, &c.Request, c.permission.user); err != nil {
+		if err := c.awaitReturn(ctx); err != nil {
 			return err
 		}
 		return c.ConfirmSite(ctx, p)

@@ -40,7 +40,7 @@ func (d *Record) TextAt(n int, text string) any {
 	return d.test.Password(text, d.isSecret)
 }
 
-func (d *Record) isSecret(name string) bool { return d.call.Secrets.Value(name) != name }
+func (d *Record) isSecret(name string) bool { return d.call.Agent.Secrets.Value(name) != name }
 
 // URL is the address of the page before.
 func (d *Record) URL() string { return d.call.effect.url }
@@ -75,7 +75,7 @@ func (c *Call) AnswersDialog(dialog *page.Dialog) { c.effect.trace.dialog = dial
 
 // locate notes a locator of an element that the call acts on.
 func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
-	if c.Test == nil || target == "" {
+	if c.Agent.Test == nil || target == "" {
 		return
 	}
 	locator, err := p.Reader().Locator(ctx, target)
@@ -88,8 +88,8 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 // record adds a call to the test that has succeeded, or failed after it had done a part.
 func (c *Call) record(ctx context.Context, failed error) {
 	d := &c.effect
-	code := c.Code
-	if c.Test == nil || code == nil && (c.readOnly() || c.Local) {
+	code := c.Request.Code
+	if c.Agent.Test == nil || code == nil && (c.Request.readOnly() || c.Request.Local) {
 		return
 	}
 	comment := ""
@@ -98,10 +98,10 @@ func (c *Call) record(ctx context.Context, failed error) {
 		if part == "" {
 			return
 		}
-		comment = fmt.Sprintf("%s failed here, after a part: %s.", c.Operation.Name, part)
+		comment = fmt.Sprintf("%s failed here, after a part: %s.", c.Request.Operation.Name, part)
 		code = nil
-		if c.Part != nil {
-			code = c.Part(failed)
+		if c.Request.Part != nil {
+			code = c.Request.Part(failed)
 		}
 	}
 	var in export.Page
@@ -123,17 +123,17 @@ func (c *Call) record(ctx context.Context, failed error) {
 	for _, p := range d.change.Tabs.Open {
 		outcome.Opened = append(outcome.Opened, p.ID)
 	}
-	c.Test.Add(in, func(variable javascript.Expression) export.Step {
+	c.Agent.Test.Add(in, func(variable javascript.Expression) export.Step {
 		if code == nil {
-			return export.Step{Comment: cmp.Or(comment, c.Operation.Name+" is not part of the test.")}
+			return export.Step{Comment: cmp.Or(comment, c.Request.Operation.Name+" is not part of the test.")}
 		}
-		done := &Record{Page: variable, Scope: variable, call: c, test: c.Test}
+		done := &Record{Page: variable, Scope: variable, call: c, test: c.Agent.Test}
 		if !d.trace.frame.IsZero() {
 			done.Scope = javascript.Format("$.$", variable, d.trace.frame)
 		}
 		located := failed != nil || len(d.trace.locators) >= want
 		if !located || slices.ContainsFunc(d.trace.locators, javascript.Expression.IsZero) {
-			return export.Step{Comment: c.Operation.Name + ": its element has no locator."}
+			return export.Step{Comment: c.Request.Operation.Name + ": its element has no locator."}
 		}
 		for _, locator := range d.trace.locators {
 			done.Elements = append(done.Elements, javascript.Format("$.$", variable, locator))
@@ -148,7 +148,7 @@ func (c *Call) record(ctx context.Context, failed error) {
 // many elements the call aims at.
 func (c *Call) locateAims(ctx context.Context) (want int) {
 	read := c.effect.trace.locators == nil // it has not acted
-	for _, aim := range c.Aims {
+	for _, aim := range c.Request.Aims {
 		if aim.Target != "" {
 			want++
 		}

@@ -3,11 +3,9 @@ package agent
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"browser-coordinator/cdpproxy/dial"
 	"browser-coordinator/coordinator/page"
-	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/tools/export"
 	"browser-coordinator/policy"
@@ -29,6 +27,8 @@ type Request struct {
 	Structured bool
 	// Waits: what the call waits for may have been there for a while before.
 	Waits bool
+	// Tabless: the call works in no tab, or chooses itself among them.
+	Tabless bool
 	// Opens: the call opens an address, so that a new tab does as well.
 	Opens bool
 	// Leaves: the call opens or expects another document, of any origin.
@@ -74,7 +74,7 @@ func (r *Request) need() need {
 	return toAct
 }
 
-// mayRepeat reports whether a call that failed with its browser can run again without
+// mayRepeat reports whether a call that failed with its browser or its tab can run again without
 // doing anything twice: it is read-only, or has sent nothing.
 func (r *Request) mayRepeat(err error) bool {
 	switch {
@@ -82,15 +82,8 @@ func (r *Request) mayRepeat(err error) bool {
 		return false
 	case errors.As(err, new(*connectError)):
 		return true
+	case errors.Is(err, page.ErrPageClosed):
+		return r.readOnly()
 	}
 	return errors.Is(err, page.ErrBrowserGone) && (r.readOnly() || errors.Is(err, page.ErrUnsent))
-}
-
-// aimsAtRefs reports whether the call names its elements by refs alone, which are of one
-// page each.
-func (r *Request) aimsAtRefs() bool {
-	return len(r.Aims) > 0 && !slices.ContainsFunc(r.Aims, func(aim input.Aim) bool {
-		_, numbered := frame.ParseRef(aim.Target)
-		return !numbered
-	})
 }

@@ -11,7 +11,8 @@ import (
 
 // siteFor is the site on which the user can allow more such calls; empty: on none. elements are those
 // of the call that are there already.
-func siteFor(ctx context.Context, r *Request, p *page.Page, elements []input.Element) string {
+func (c *Call) siteFor(ctx context.Context, p *page.Page, elements []input.Element) string {
+	r := &c.Request
 	if r.Local || r.Beyond != nil && r.Beyond(ctx, p) || r.AnyFrame && !p.IsOnOneSite() {
 		return ""
 	}
@@ -28,7 +29,7 @@ func (c *Call) ConfirmSite(ctx context.Context, p *page.Page, elements ...input.
 	if now := p.Place(); now != asked.place {
 		return &movedPageError{asked.place, now}
 	}
-	if asked.site != "" && siteFor(ctx, &c.Request, p, elements) != asked.site {
+	if asked.site != "" && c.siteFor(ctx, p, elements) != asked.site {
 		return &otherSiteError{asked.site}
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/tools/answer"
-	"browser-coordinator/vscodeipc"
 )
 
 // effect is what a call has done in its page.
@@ -39,25 +38,27 @@ type trace struct {
 // hasEffect reports whether an answer has what a call did even if it failed: it failed midway,
 // or what it waited for did not happen.
 func (c *Call) hasEffect() bool {
-	return c.effect.changed || c.Waits
+	return c.effect.changed || c.Request.Waits
 }
 
 // Steps runs calls one after the other. Each is permitted and reported by itself. An error
 // or a surprise ends them: the answer contains it, and what was not done.
 func (a *Agent) Steps(ctx context.Context, steps []Request) *answer.Result {
 	out, failure := a.NewAnswer(), answer.Failure("")
-	var at place
+	var at track
 	var done []*Call
+	var former *Call
 	for n, r := range steps {
 		number, rest, position := fmt.Sprintf("%d. ", n+1), steps[n+1:], between
 		if len(rest) == 0 {
 			position = lastStep
 		}
-		c, err := a.perform(ctx, r, position, at.window)
-		done = append(done, c)
+		c := &Call{Agent: a, Request: r, position: position}
+		err := c.run(ctx, former)
+		former, done = c, append(done, c)
 		if err != nil {
 			failure = failureOf(err)
-			out.Quotef("%s%s failed: %s", number, c.Name, out.Reason(err))
+			out.Quotef("%s%s failed: %s", number, c.Request.Name, out.Reason(err))
 			if c.hasEffect() {
 				out.Append("", c.Out)
 			}
@@ -99,27 +100,25 @@ func notDone(addf func(string, ...any), after int, rest []Request) {
 	}
 }
 
-// place is where the steps of a call act.
-type place struct {
-	window *vscodeipc.Address // nil: none needed a permission
-	page   *page.Page         // nil: none yet
-	at     string             // where that is, see [address.Place]
+// track is where the steps of a call have acted.
+type track struct {
+	page *page.Page // nil: in none yet
+	at   string     // where that is, see [address.Place]
 }
 
 // reached notes where a step has acted.
-func (p *place) reached(c *Call) {
-	p.window = cmp.Or(c.permission.window, p.window)
+func (p *track) reached(c *Call) {
 	if c.effect.page == nil {
 		return
 	}
 	p.page, p.at = c.effect.page, address.Place(c.effect.url)
-	if c.Leaves {
+	if c.Request.Leaves {
 		p.at = p.page.Place()
 	}
 }
 
 // surprise is why the next step is not done; empty: there is no reason.
-func (p *place) surprise(step *Call, next Request) string {
+func (p *track) surprise(step *Call, next Request) string {
 	change := step.effect.change
 	switch {
 	case step.effect.closed != "" && next.Tab == nil:

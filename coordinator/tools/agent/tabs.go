@@ -1,22 +1,22 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/vscodeipc"
 )
 
-// Tabs are the tabs of the selected window's browser.
+// Tabs are the tabs of the call's browser.
 type Tabs struct {
 	All []page.Info
-	// Current is the id of the page that the agent works in; empty: the browser has none.
+	// Current is the id of the tab that the agent works in; empty: none.
 	Current string
 
 	call *Call
@@ -30,50 +30,65 @@ func (c *Call) Tabs(ctx context.Context) (*Tabs, error) {
 		return nil, err
 	}
 	t := &Tabs{call: c, in: in}
-	p, err := c.currentPage(ctx, in, &c.Request, toRead)
-	if errors.As(err, new(*closedTabError)) { // the list shows that
-		p, err = c.currentPage(ctx, in, &c.Request, toRead)
+	return t, t.list(ctx)
+}
+
+// list lists the tabs as they are now. A tab that has closed is not the agent's any longer.
+func (t *Tabs) list(ctx context.Context) (err error) {
+	place := t.call.place
+	if t.All, err = t.call.Agent.listTabs(ctx, t.in); err != nil {
+		return err
 	}
-	switch {
-	case errors.Is(err, errNoTab):
-	case err != nil:
-		return nil, err
-	default:
-		t.Current = p.ID()
+	if t.Current = place.current(); t.Current != "" && find(t.All, t.Current) == nil {
+		place.closed(t.Current, t.All)
+		t.Current = place.current()
 	}
-	t.All, err = c.listTabs(ctx, in)
-	return t, err
+	return nil
+}
+
+// Choose decides where the agent works, if it has never worked in this browser. The list shows it, so
+// the next call works there without a further word.
+func (t *Tabs) Choose(ctx context.Context) error {
+	place := t.call.place
+	if place.isNew() {
+		front, err := t.in.browser.InFront(ctx)
+		if err != nil {
+			return err
+		}
+		place.begin(front)
+	}
+	place.reported()
+	return t.list(ctx)
 }
 
 // Owned reports whether the agent may close a tab: it ends only what it started.
 func (t *Tabs) Owned(tab page.Info) bool {
-	t.call.mu.Lock()
-	defer t.call.mu.Unlock()
-	return t.in.work.opened[tab.ID] != 0 || t.in.owner == ofSession
+	return t.call.place.hasOpened(tab.ID) || t.in.owner == ofSession && !t.Personal()
 }
 
 // Front brings the agent's tab to the front. No other function does.
 func (t *Tabs) Front(ctx context.Context) error {
-	return t.in.browser.Activate(ctx, t.call.currentOf(t.in))
+	return t.in.browser.Activate(ctx, t.call.place.current())
 }
 
 // Select makes a tab the one that the agent works in.
 func (t *Tabs) Select(ctx context.Context, tab page.Info) error {
-	if !t.call.claim(t.in, tab.ID) {
+	err := t.call.place.moveTo(tab.ID, tab.OpenerID)
+	if errors.Is(err, claim.ErrTaken) {
 		return fmt.Errorf("another agent works in the tab %q: open one of your own with action new", tab.Title)
 	}
-	t.call.mu.Lock()
-	t.in.work.openers[tab.ID] = cmp.Or(t.in.work.openers[tab.ID], tab.OpenerID)
-	t.call.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	t.Current = tab.ID
-	_, err := t.in.browser.Page(ctx, tab.ID)
+	_, err = t.in.browser.Page(ctx, tab.ID)
 	return err
 }
 
 // Personal reports whether the browser is the one that its user works in.
 func (t *Tabs) Personal() bool {
 	if t.in.owner != ofWindow {
-		return t.in.owner == ofSession && t.call.Launcher.Kind() == launch.Personal
+		return t.in.owner == ofSession && t.call.Agent.Launcher.Kind() == launch.Personal
 	}
 	browser := t.in.window.State.Browser
 	return browser != nil && browser.Via == string(launch.Personal)
@@ -90,7 +105,7 @@ func (t *Tabs) Request(ctx context.Context, url string) error {
 			"`coordinator hand-over` in a terminal, then list the tabs")
 	}
 	var result vscodeipc.TabRequestResult
-	_, err := c.Ask(ctx, vscodeipc.CommandTabRequest, vscodeipc.TabRequestArg{Client: c.Info(), URL: url}, &result)
+	_, err := c.Ask(ctx, vscodeipc.CommandTabRequest, vscodeipc.TabRequestArg{Client: c.Agent.Info(), URL: url}, &result)
 	switch {
 	case err != nil:
 		return err
@@ -99,7 +114,7 @@ func (t *Tabs) Request(ctx context.Context, url string) error {
 	case result.Outcome != "handed-over":
 		return errors.New("the user hands over no tab. Go on without one")
 	}
-	if t.All, err = c.listTabs(ctx, t.in); err != nil {
+	if err = t.list(ctx); err != nil {
 		return err
 	}
 	for _, tab := range t.All {
@@ -110,50 +125,59 @@ func (t *Tabs) Request(ctx context.Context, url string) error {
 	return errors.New("the tab that the user handed over has closed")
 }
 
-// Open opens a tab, and an address in it unless that is empty.
+// Open opens a tab, and an address in it unless that is empty. The agent works there, also after an
+// error of the address: only if it is out of bounds is the tab closed again.
 func (t *Tabs) Open(ctx context.Context, url string) (page.Change, error) {
 	c, in, change := t.call, t.in, page.Change{URL: "about:blank"}
-	if err := c.MayShow(ctx, in.folders, url); err != nil {
+	if err := c.Agent.MayShow(ctx, in.folders, url); err != nil {
 		return change, err
 	}
-	before := c.currentOf(in)
 	p, err := c.openTab(ctx, in)
-	if err == nil {
-		err = c.Bind(ctx, p, url)
+	if err != nil {
+		return change, err
 	}
-	if err == nil && url != "" {
+	t.Current = p.ID()
+	if err = c.Agent.Bind(ctx, p, url); err == nil && url != "" {
 		change, err = p.Navigate(ctx, url)
 	}
 	if errors.As(err, new(*guard.LimitError)) { // only the browser itself could detect this
 		closeErr := in.browser.ClosePage(ctx, p.ID())
 		if closeErr == nil {
-			c.closed(in, p.ID(), nil)
-			if before != "" {
-				c.claim(in, before)
-			}
+			c.place.closed(p.ID(), t.All)
+			c.place.reported()
 		}
 		err = errors.Join(err, closeErr)
 	}
-	return c.hideTitlesIn(change, in.folders), err
+	return c.Agent.hideTitlesIn(change, in.folders), err
 }
 
 // Look answers with the beginning of the page in the agent's tab.
 func (t *Tabs) Look(ctx context.Context) {
-	p, err := t.in.browser.Page(ctx, t.call.currentOf(t.in))
-	if err == nil && t.call.mayRead(ctx, p) == nil {
-		t.call.Out.Shows(t.call.lookAt(ctx, p), false)
+	p, err := t.in.browser.Page(ctx, t.Current)
+	if err == nil && t.call.Agent.mayRead(ctx, p) == nil {
+		t.call.Out.Shows(t.call.Agent.lookAt(ctx, p), false)
 	}
 }
 
-// Close closes a tab that this agent opened. It keeps the user's tabs.
+// Close closes a tab that this agent opened, unless another agent has begun to work in it. It keeps the
+// user's tabs.
 func (t *Tabs) Close(ctx context.Context, tab page.Info) error {
 	if !t.Owned(tab) {
 		return fmt.Errorf("the tab %q was not opened by you, so it stays: it is the developer's. "+
 			"Use select to work in another", tab.Title)
 	}
-	err := t.in.browser.ClosePage(ctx, tab.ID)
-	if err == nil {
-		t.call.closed(t.in, tab.ID, t.All)
+	place := t.call.place
+	err := place.alsoClaim(tab.ID)
+	switch {
+	case errors.Is(err, claim.ErrTaken):
+		return fmt.Errorf("another agent works in the tab %q now, so it stays open", tab.Title)
+	case err != nil:
+		return err
 	}
-	return err
+	if err := t.in.browser.ClosePage(ctx, tab.ID); err != nil {
+		return err
+	}
+	place.closed(tab.ID, t.All)
+	place.reported() // the list shows it
+	return nil
 }

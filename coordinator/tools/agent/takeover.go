@@ -13,8 +13,9 @@ const takeoverTimeout = 20 * time.Second
 
 // awaitReturn waits while the window's user has taken over its browser, and refuses a call that
 // acts if that takes long. A call that reads does not wait.
-func (a *Agent) awaitReturn(ctx context.Context, r *Request, user browserUser) error {
-	if user == nil || r.readOnly() {
+func (c *Call) awaitReturn(ctx context.Context) error {
+	user := c.permission.user
+	if user == nil || c.Request.readOnly() {
 		return nil
 	}
 	var late <-chan time.Time
@@ -31,7 +32,7 @@ func (a *Agent) awaitReturn(ctx context.Context, r *Request, user browserUser) e
 		case <-late:
 			reason := fmt.Sprintf("the user has taken over the browser, and has not given it back in %v. Nothing was "+
 				"done. You can read on; call again to wait for the user.", takeoverTimeout)
-			return &policy.DeniedError{Operation: r.Operation.Name, Reason: reason}
+			return &policy.DeniedError{Operation: c.Request.Operation.Name, Reason: reason}
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -60,16 +61,17 @@ func (c *Call) noteTakeover() {
 		return
 	}
 	takeover, _ := user.Takeover()
-	c.mu.Lock()
-	known := c.takeovers[user]
-	c.takeovers[user] = takeover.Changes
-	c.mu.Unlock()
+	a := c.Agent
+	a.mu.Lock()
+	known := a.takeovers[user]
+	a.takeovers[user] = takeover.Changes
+	a.mu.Unlock()
 	switch {
 	case known == takeover.Changes:
 	case takeover.Now:
-		c.notify("The user has taken over the browser: your actions wait until it is given back. You can read on.")
+		a.notify("The user has taken over the browser: your actions wait until it is given back. You can read on.")
 	default:
-		c.notify("The user took over the browser and has given it back: the page may have changed since your last " +
+		a.notify("The user took over the browser and has given it back: the page may have changed since your last " +
 			"answer. Look at what changed before you go on.")
 	}
 }

@@ -67,13 +67,13 @@ func (a *Agent) Unlisted(ctx context.Context) *Unlisted {
 // unlisted describes the agent as a client if no window lists it, with the connection of its last
 // call; nil: there is none to its browser.
 func (a *Agent) unlisted() (client *registry.Client, last *connection) {
+	if last = a.inUse(); last != nil && last.ended() && (last.owner == ofWindow || !a.ownRuns()) {
+		last = nil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.presence.window != nil {
 		return nil, nil
-	}
-	if a.last != nil && !a.hasGone(a.last) {
-		last = a.last
 	}
 	return &registry.Client{ConnectedClient: a.presence.listed(), Last: a.presence.last}, last
 }
@@ -81,12 +81,12 @@ func (a *Agent) unlisted() (client *registry.Client, last *connection) {
 // productOf is the name and version of a connection's browser; empty: it is not known.
 func (a *Agent) productOf(ctx context.Context, in *connection) string {
 	product, err := in.browser.Product(ctx)
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.browsers.mu.Lock()
+	defer a.browsers.mu.Unlock()
 	if err == nil {
-		in.work.product = product
+		in.product = product
 	}
-	return in.work.product
+	return in.product
 }
 
 // WorksIn names the browser of the last call, for people; empty: none is connected.
@@ -124,14 +124,12 @@ func (a *Agent) AwaitWindowClosed(ctx context.Context, long time.Duration) error
 
 // windowClosed reports whether the window in which the agent works has closed.
 func (a *Agent) windowClosed(ctx context.Context) bool {
-	a.mu.Lock()
-	home := a.home
-	a.mu.Unlock()
-	if home == nil || home.owner != ofWindow {
+	home, _, _ := a.places.atHome()
+	if home == "" || home == ownSeat || home == attachedSeat {
 		return false
 	}
 	_, candidates, _ := a.Windows.Selected(a.Want(ctx, ""))
 	return !slices.ContainsFunc(candidates, func(c registry.Candidate) bool {
-		return c.Window.Address == home.window.Address
+		return seat(c.Window.Address) == home
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/policy"
 	"browser-coordinator/vscodeipc"
@@ -50,9 +51,10 @@ func (a *Agent) join(source *registry.Source) {
 	a.announce()
 }
 
-// worksIn notifies the agent's window of the page that the agent works in; empty: none. mu is
-// held.
+// worksIn notifies the agent's window of the page that the agent works in; empty: none.
 func (a *Agent) worksIn(page string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.presence.page != page {
 		a.presence.page = page
 		a.announce()
@@ -70,10 +72,10 @@ func (a *Agent) announce() {
 // [Agent.Unlisted].
 func (c *Call) report(ctx context.Context, start time.Time, err error) {
 	done := vscodeipc.Activity{
-		Client: c.Info().ID, Time: start.UnixMilli(), Act: c.Operation.Name, Target: c.Secrets.Hide(c.subject()),
+		Client: c.Agent.Info().ID, Time: start.UnixMilli(), Act: c.Request.Operation.Name, Target: c.Agent.Secrets.Hide(c.subject()),
 		Outcome: "done", OK: err == nil,
 	}
-	if p := cmp.Or(c.effect.page, c.lastPage()); p != nil {
+	if p := cmp.Or(c.effect.page, c.Agent.lastPage()); p != nil {
 		// What follows may hold a secret.
 		done.URL, _, _ = strings.Cut(p.URL(), "#")
 		done.URL, _, _ = strings.Cut(done.URL, "?")
@@ -96,16 +98,25 @@ func (c *Call) report(ctx context.Context, start time.Time, err error) {
 		return
 	}
 	done = registry.Public(done, "mcp")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.presence.last = &done
+	c.Agent.mu.Lock()
+	defer c.Agent.mu.Unlock()
+	c.Agent.presence.last = &done
+}
+
+// lastPage is the page in which the agent works; nil: it is not known.
+func (a *Agent) lastPage() *page.Page {
+	last := a.inUse()
+	if last == nil || last.ended() {
+		return nil
+	}
+	return last.browser.Attached(a.placeIn(last).current())
 }
 
 // subject is what the call is about, as reports name it.
 func (c *Call) subject() string {
 	target := cmp.Or(c.effect.target, c.permission.question.target)
-	if c.Subject == nil {
+	if c.Request.Subject == nil {
 		return target
 	}
-	return c.Subject(target)
+	return c.Request.Subject(target)
 }
