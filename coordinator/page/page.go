@@ -98,7 +98,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		PrintTimeout: o.NavigateTimeout, Conceal: p.pointer.Conceal, Go: b.running.Go, Finish: b.captures.Go,
 	})
 	p.history = history.New(history.Options{
-		Run: p.run, Lifecycle: p.life, Session: session, Frames: p.frames,
+		Run: p.run, Lifecycle: p.life, Conn: b.conn, Session: session, Frames: p.frames,
 		ConsoleSize: o.ConsoleSize, NetworkSize: o.NetworkSize, PastTimeout: o.attachTime(), Go: b.running.Go,
 		Logger: logger,
 	})
@@ -133,7 +133,9 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Shows: p.guard.Shows, Go: b.running.Go,
 	})
 	p.highlight = highlight.New(highlight.Options{Run: p.run, Frames: p.frames, Go: b.running.Go})
-	p.inspector = inspect.New(inspect.Options{Run: p.run, Frames: p.frames, Input: p.input, Sources: p.sources})
+	p.inspector = inspect.New(inspect.Options{
+		Run: p.run, Frames: p.frames, Input: p.input, Network: p.history.Network, Sources: p.sources,
+	})
 	p.auditor = audit.New(audit.Options{
 		Run: p.run, Frames: p.frames, Reader: p.reader,
 		Script: func(ctx context.Context, s *cdp.Session, run func(context.Context) error) error {

@@ -29,8 +29,9 @@ var _ = define(definition[inspectIn]{
 		"and what each lost declaration loses to; with a development build of React, Vue, Svelte, Lit or Angular " +
 		"the component's props, state and source",
 	Notes: "It scrolls nothing and moves no mouse. The browser's own rules are left out, and the reversed order " +
-		"of `!important` in layers is not known. A component's source is the place of the element (React, Svelte), of the " +
-		"class (Angular), its file (Vue), or unknown (Lit). Of Svelte neither props nor state is known. Of Angular, " +
+		"of `!important` in layers is not known. Rules of a sheet whose text the browser no longer " +
+		"has are without a place, as the browser writes them. A component's source is the place of the element (React, " +
+		"Svelte), of the class (Angular), its file (Vue), or unknown (Lit). Of Svelte neither props nor state is known. Of Angular, " +
 		"props are the inputs, and state has the other fields but outputs.",
 	Example: `{"target": "button \"Order\""}`,
 })

@@ -4,7 +4,9 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"browser-coordinator/internal/toolstest"
@@ -40,6 +42,7 @@ func TestInspect(t *testing.T) {
 		switch r.URL.Path {
 		case "/dist/app.css":
 			rw.Header().Set("Content-Type", "text/css")
+			rw.Header().Set("Cache-Control", "max-age=600") // a later connection finds it there
 			io.WriteString(rw, sheet)
 		case "/dist/app.css.map":
 			io.WriteString(rw, sheetMap)
@@ -107,5 +110,78 @@ func TestInspectOfHostileElement(t *testing.T) {
 		if strings.HasPrefix(strings.TrimSpace(line), "The") {
 			t.Errorf("a line is the page's: %q", line)
 		}
+	}
+}
+
+// What reads the style sheets of a page has the server asked for nothing again, and lists nothing as
+// the page's: it reads what the browser has, for an agent that was there from the start and for one
+// that came later. A request of the page at the same time gets through.
+func TestReadingAsksNoServer(t *testing.T) {
+	t.Parallel()
+	for _, caching := range []string{"", "no-store", "no-cache", "max-age=1000"} {
+		t.Run(caching, func(t *testing.T) {
+			var mu sync.Mutex
+			var asked []string
+			url := toolstest.Serve(t, func(rw http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				asked = append(asked, r.URL.Path)
+				mu.Unlock()
+				if caching != "" {
+					rw.Header().Set("Cache-Control", caching)
+				}
+				switch r.URL.Path {
+				case "/app.css":
+					rw.Header().Set("Content-Type", "text/css")
+					io.WriteString(rw, "@import '/more.css';\n\n p { color: red; colour: blue }")
+				case "/more.css":
+					rw.Header().Set("Content-Type", "text/css")
+					io.WriteString(rw, "\n\n\n p { display: flex }")
+				case "/app.webmanifest":
+					rw.Header().Set("Content-Type", "application/manifest+json")
+					io.WriteString(rw, "{}")
+				case "/app.js":
+					rw.Header().Set("Content-Type", "text/javascript")
+					io.WriteString(rw, "document.title = 'ready'")
+				default:
+					rw.Header().Set("Content-Type", "text/html")
+					io.WriteString(rw, `<!doctype html><link rel=manifest href=/app.webmanifest>`+
+						`<link rel=stylesheet href=/app.css><p>Text</p><script src=/app.js></script>`)
+				}
+			})
+			w := toolstest.OpenWindow(t)
+			first := w.Agent("devtools", "performance", "network")
+			first.Open(url)
+			first.Must("browser_wait_for", args{"text": "Text", "networkIdle": true})
+			second := w.Agent("devtools", "performance", "network")
+			lists := func() string {
+				const list = "browser_network_requests"
+				return first.Must(list, args{"static": true}) + second.Must(list, args{"static": true})
+			}
+			second.Must("browser_snapshot", nil)
+			before := lists()
+			mu.Lock()
+			asked = nil
+			mu.Unlock()
+			first.Expect("browser_inspect", args{"target": "p"}, "- p ("+url+"/app.css:3:2)\n    color: red",
+				"    colour: blue [invalid]", "- p ("+url+"/more.css:4:2)\n    display: flex")
+			second.Expect("browser_inspect", args{"target": "p"}, "    color: red", "    display: flex")
+			for _, agent := range []*toolstest.Agent{first, second} {
+				for n := range strings.Count(before, "\n") {
+					_, _ = agent.Call("browser_network_request", args{"index": n + 1})
+				}
+				_, _ = agent.Call("browser_har", nil)
+				agent.Must("performance_start_coverage", nil)
+				agent.Must("performance_stop_coverage", nil)
+			}
+			mu.Lock()
+			again := slices.Clone(asked)
+			mu.Unlock()
+			if len(again) > 0 {
+				t.Errorf("the server was asked again for %q", again)
+			}
+			if after := lists(); after != before {
+				t.Errorf("the requests were\n%s\nand are\n%s", before, after)
+			}
+		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
-	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
@@ -296,29 +295,40 @@ func (l *requestLog) addResponse(
 	if strings.HasPrefix(r.URL, "data:") {
 		return nil
 	}
-	began := timestamp
-	if r.Timing != nil && r.Timing.RequestTime > 0 {
-		began = protocol.MonotonicTime(r.Timing.RequestTime)
-	}
 	name := strings.ToLower(string(kind))
 	e := &entry{
 		Request: Request{
 			Method: pastMethods[name], URL: r.URL, Type: name, Backfilled: true,
-			Started: time.Now().Add(-time.Duration((timestamp.Float64() - began.Float64()) * float64(time.Second))),
+			Started: beganAt(r, timestamp),
 		},
-		id: id, session: s, start: began,
+		id: id, session: s, start: timestamp,
+	}
+	if r.Timing != nil && r.Timing.RequestTime > 0 {
+		e.start = protocol.MonotonicTime(r.Timing.RequestTime)
 	}
 	l.add(e)
 	return e
 }
 
-// rereads reports whether a response belongs to a request that the browser itself made
-// for [Network.ResourceContent], of a resource that existed already. mu is held.
-func (n *Network) rereads(s *cdp.Session, r *network.Response) bool {
-	return s == n.opts.Session && n.log.reread == n.history.document+1 &&
-		slices.ContainsFunc(n.log.entries, func(e *entry) bool {
-			return e.URL == r.URL && e.Done
-		})
+// beganAt is when the request of a response began that has just come.
+func beganAt(r *network.Response, timestamp protocol.MonotonicTime) time.Time {
+	now := time.Now()
+	if r.Timing == nil || r.Timing.RequestTime <= 0 {
+		return now
+	}
+	return now.Add(-time.Duration((timestamp.Float64() - r.Timing.RequestTime) * float64(time.Second)))
+}
+
+// rereads reports whether a response without a request is one that the browser itself requested, of a
+// resource that existed already: for [Network.Reread], or for that of another program. A request that
+// was under way when the session was attached to began before. mu is held.
+func (n *Network) rereads(s *cdp.Session, e *network.EventResponseReceived) bool {
+	own := s == n.opts.Session && n.log.reread == n.history.document+1
+	first, attached := n.log.firstReads[s]
+	since := attached && beganAt(e.Response, e.Timestamp).After(first)
+	return (own || since) && slices.ContainsFunc(n.log.entries, func(known *entry) bool {
+		return known.URL == e.Response.URL && known.Done
+	})
 }
 
 // learnType reads the type of a request of which events reported only the response:
@@ -358,18 +368,6 @@ func (l *requestLog) failedAt(s *cdp.Session, id network.RequestID, url string, 
 		Request: Request{URL: url, Type: "other", Failed: reason, Done: true, Backfilled: true, Started: moment}, id: id,
 		session: s,
 	})
-}
-
-// ResourceContent reads the page's content of a resource. The browser requests the
-// document and its style sheets again for it; see rereads.
-func (n *Network) ResourceContent(ctx context.Context, address string) ([]byte, error) {
-	n.history.mu.Lock()
-	n.log.reread = n.history.document + 1
-	n.history.mu.Unlock()
-	r, err := protocol.Call(ctx, n.opts.Session, cdppage.GetResourceContent, cdppage.GetResourceContentParams{
-		FrameID: n.opts.Frames.Main(), URL: address,
-	})
-	return r.Content, err
 }
 
 // pastBody reads the body of a request that began before the page was attached to,

@@ -23,6 +23,7 @@ import (
 type Options struct {
 	Run         lifecycle.Run
 	Lifecycle   *lifecycle.Lifecycle
+	Conn        *cdp.Conn
 	Session     *cdp.Session  // of the page
 	Frames      *frame.Tree   // of the page; it must handle events before this package does
 	ConsoleSize int           // messages that are kept

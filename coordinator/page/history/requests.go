@@ -436,7 +436,7 @@ func (n *Network) responseReceived(s *cdp.Session, e *network.EventResponseRecei
 	}
 	key := keyOf(s, e.RequestID)
 	r, known := n.log.open[key]
-	if !known && !n.rereads(s, e.Response) {
+	if !known && !n.rereads(s, e) {
 		r = n.log.addResponse(s, e.RequestID, e.Response, e.Type, e.Timestamp)
 	}
 	if !known {

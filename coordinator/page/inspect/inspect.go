@@ -15,6 +15,7 @@ import (
 
 	"browser-coordinator/coordinator/page/component"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/remote"
@@ -29,6 +30,7 @@ type Options struct {
 	Run     lifecycle.Run
 	Frames  *frame.Tree
 	Input   *input.Input
+	Network *history.Network
 	Sources *sources.Sources
 }
 

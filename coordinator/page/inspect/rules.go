@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/cdproto/css"
 	"github.com/chromedp/cdproto/dom"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/remote"
 )
@@ -32,21 +33,28 @@ type Declaration struct {
 	LosesTo string
 }
 
-// rules are the page's own rules for an element, strongest first, and what they come to.
+// rules are the page's own rules for an element, strongest first, and what they come to. They are
+// read in a session of their own: those of what the browser no longer has have no place.
 func (i *Inspector) rules(ctx context.Context, e *frame.Element) ([]Rule, error) {
-	added := e.Session.Listen(css.StyleSheetAdded.Method)
-	defer added.Close()
-	for _, command := range []string{"DOM.enable", css.CommandEnable} {
-		if err := e.Session.Call(ctx, command, nil, nil); err != nil {
-			return nil, fmt.Errorf("%s: %w", command, err)
-		}
+	described, err := protocol.Call(ctx, e.Session, dom.DescribeNode, dom.DescribeNodeParams{ObjectID: e.Handle})
+	if err != nil {
+		return nil, err
 	}
-	defer func() {
-		for _, command := range []string{css.CommandDisable, "DOM.disable"} {
-			_, _ = e.Session.Start(context.WithoutCancel(ctx), command, nil)
+	var added *cdp.Subscription
+	session, detach, err := i.opts.Network.Reread(ctx, e.Session, func(s *cdp.Session) error {
+		added = s.Listen(css.StyleSheetAdded.Method)
+		defer added.Close()
+		for _, command := range []string{"DOM.enable", css.CommandEnable} {
+			if err := s.Call(ctx, command, nil, nil); err != nil {
+				return fmt.Errorf("%s: %w", command, err)
+			}
 		}
-	}()
-	added.Close() // the events came before the responses
+		return nil // the events came before the responses
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer detach()
 	sheets := map[protocol.StyleSheetID]*css.StyleSheetHeader{}
 	for event := range added.C() {
 		var a css.EventStyleSheetAdded
@@ -55,10 +63,12 @@ func (i *Inspector) rules(ctx context.Context, e *frame.Element) ([]Rule, error)
 		}
 		sheets[a.Header.StyleSheetID] = a.Header
 	}
-	if _, err := protocol.Call(ctx, e.Session, dom.GetDocument, dom.GetDocumentParams{Depth: new(int64)}); err != nil {
+	_, err = protocol.Call(ctx, session, dom.GetDocument, dom.GetDocumentParams{Depth: new(int64)})
+	if err != nil {
 		return nil, err
 	}
-	node, err := protocol.Call(ctx, e.Session, dom.RequestNode, dom.RequestNodeParams{ObjectID: e.Handle})
+	nodes, err := protocol.Call(ctx, session, dom.PushNodesByBackendIDsToFrontend,
+		dom.PushNodesByBackendIDsToFrontendParams{BackendNodeIDs: []protocol.BackendNodeID{described.Node.BackendNodeID}})
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +76,8 @@ func (i *Inspector) rules(ctx context.Context, e *frame.Element) ([]Rule, error)
 		matches
 		Inherited []matches `json:"inherited"`
 	}
-	err = e.Session.Call(ctx, css.CommandGetMatchedStylesForNode, css.GetMatchedStylesForNodeParams{
-		NodeID: node.NodeID,
+	err = session.Call(ctx, css.CommandGetMatchedStylesForNode, css.GetMatchedStylesForNodeParams{
+		NodeID: nodes.NodeIDs[0],
 	}, &matched)
 	if err != nil {
 		return nil, err
@@ -143,7 +153,8 @@ const ofBrowser = "the browser's own style"
 func (c *cascade) enter(rule Rule, style *style) {
 	e := entry{Rule: rule}
 	for _, p := range style.CSSProperties {
-		isOfShorthand := rule.Selector != ofBrowser && p.Range == nil && p.Text == "" // which is there too
+		// Its shorthand is there too. Of a text that the browser no longer has, there is no range.
+		isOfShorthand := rule.Selector != ofBrowser && style.Range != nil && p.Range == nil && p.Text == ""
 		if isOfShorthand || p.Disabled {
 			continue
 		}

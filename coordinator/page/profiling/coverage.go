@@ -34,7 +34,9 @@ type coverage struct {
 	page      Options
 	isolate   string            // the process's heap of scripts
 	release   func()            // ends the claim on it
-	sheets    *cdp.Subscription // the existing style sheets
+	styles    *cdp.Session      // for what style sheets use; nil until it is open
+	detach    func()            // ends it
+	sheets    *cdp.Subscription // the style sheets
 	old       map[string]bool   // scripts that existed at the start
 	documents int               // documents that the page had shown at the start
 }
@@ -59,7 +61,6 @@ func (p *Profiler) StartCoverage(ctx context.Context) error {
 		if err := c.claim(ctx); err != nil {
 			return err
 		}
-		c.sheets = p.page.Session.Listen(css.StyleSheetAdded.Method)
 		if err := c.start(ctx); err != nil {
 			c.close()
 			return err
@@ -95,19 +96,33 @@ func (c *coverage) claim(ctx context.Context) error {
 
 // close ends what the recording has of this program; its page may have gone.
 func (c *coverage) close() {
-	c.sheets.Close()
+	if c.styles != nil {
+		c.sheets.Close()
+		c.detach()
+	}
 	c.release()
 }
 
-func (c *coverage) start(ctx context.Context) error {
+func (c *coverage) start(ctx context.Context) (err error) {
+	c.styles, c.detach, err = c.page.Network.Reread(ctx, c.page.Session, func(s *cdp.Session) error {
+		c.sheets = s.Listen(css.StyleSheetAdded.Method)
+		for _, method := range []string{"DOM.enable", css.CommandEnable, css.CommandStartRuleUsageTracking} {
+			if err := s.Call(ctx, method, nil, nil); err != nil {
+				c.sheets.Close()
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		c.styles = nil
+		return err
+	}
 	session := c.page.Session
 	for _, command := range []struct {
 		method string
 		params any
 	}{
-		{"DOM.enable", nil},
-		{css.CommandEnable, nil},
-		{css.CommandStartRuleUsageTracking, nil},
 		{profiler.CommandEnable, nil},
 		{profiler.CommandStartPreciseCoverage, profiler.StartPreciseCoverageParams{
 			// Without counts, the engine reports each function only once, in whichever recording.
@@ -148,7 +163,7 @@ func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
 		}
 		sheets, err := c.styleSheets(ctx)
 		found = append(scripts, sheets...)
-		off := []string{profiler.CommandStopPreciseCoverage, css.CommandDisable, "DOM.disable"}
+		off := []string{profiler.CommandStopPreciseCoverage}
 		if r.profilerUnused() {
 			off = append(off, profiler.CommandDisable)
 		}
@@ -200,7 +215,7 @@ func (c *coverage) sourceOf(ctx context.Context, url string, total *int) string 
 }
 
 func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
-	usage, err := protocol.Call(ctx, c.page.Session, css.StopRuleUsageTracking, protocol.Empty{})
+	usage, err := protocol.Call(ctx, c.styles, css.StopRuleUsageTracking, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +230,7 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 		if h == nil || h.SourceURL == "" || h.Origin != css.StyleSheetOriginRegular {
 			continue
 		}
-		text, err := protocol.Call(ctx, c.page.Session, css.GetStyleSheetText, css.GetStyleSheetTextParams{
+		text, err := protocol.Call(ctx, c.styles, css.GetStyleSheetText, css.GetStyleSheetTextParams{
 			StyleSheetID: h.StyleSheetID,
 		})
 		if cdp.Refused(err) {
@@ -223,6 +238,9 @@ func (c *coverage) styleSheets(ctx context.Context) ([]Covered, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if text.Text == "" {
+			continue // the browser no longer has it
 		}
 		covered := Covered{URL: h.SourceURL, Kind: "CSS", Text: text.Text, Total: len(utf16.Encode([]rune(text.Text)))}
 		used := make([]bool, covered.Total)

@@ -282,7 +282,12 @@ func (s *Sources) text(ctx context.Context, address string) (text, reference str
 	if loaded.Kept {
 		return string(loaded.Body), reference, nil
 	}
-	data, err := s.fetch(ctx, address, address)
+	reading, cancel := context.WithTimeout(ctx, mapTimeout/2)
+	defer cancel()
+	data, err := s.network.ResourceContent(reading, address)
+	if err != nil || len(data) == 0 { // it is a worker's, or the page is paused
+		data, err = s.fetch(ctx, address, address)
+	}
 	return string(data), reference, err
 }
 
