@@ -130,6 +130,8 @@ test("a new debug session moves to its new browser at the same address", async (
   expect(await endpoint(run, shop.folder)).toBe(stable);
   expect(await pagesThrough(stable)).toContain(`${shop.url}?garden`);
   const answer = { function: "() => document.getElementById('answer').textContent" };
+  const elsewhere = /another browser than that of your last answer.*Nothing was done/;
+  await expect(agent.use("browser_evaluate", answer)).rejects.toThrow(elsewhere);
   expect(await agent.use("browser_evaluate", answer)).not.toContain("Ada");
 });
 
