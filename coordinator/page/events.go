@@ -179,7 +179,10 @@ func (p *Page) windowOpened(_ *cdp.Session, _ *cdppage.EventWindowOpen) {
 	p.life.Log(lifecycle.Event{}, lifecycle.WindowOpened)
 }
 
-func (p *Page) resized(*cdp.Session, *struct{}) { p.emulation.Resized() }
+func (p *Page) resized(*cdp.Session, *struct{}) {
+	p.emulation.Resized()
+	p.screen.Resized()
+}
 
 func (p *Page) downloadBegins(_ *cdp.Session, e *browser.EventDownloadWillBegin) {
 	p.life.Log(lifecycle.Event{URL: e.URL}, lifecycle.Download, lifecycle.Stayed)

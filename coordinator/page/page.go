@@ -94,7 +94,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 		Conn: b.conn, ID: id, Frames: p.frames, Rest: o.PointerRest, Go: b.running.Go,
 	})
 	p.screen = capture.New(capture.Config{
-		Run: p.run, Lifecycle: p.life, ID: string(id), Session: session, Frames: p.frames,
+		Run: p.run, Lifecycle: p.life, ID: string(id), Browser: b.conn, Session: session, Frames: p.frames,
 		PrintTimeout: o.NavigateTimeout, Conceal: p.pointer.Conceal, Go: b.running.Go, Finish: b.captures.Go,
 	})
 	p.history = history.New(history.Options{
@@ -295,6 +295,9 @@ func (p *Page) ViewportReplaced(ctx context.Context) string {
 	p.browser.flush()
 	return p.whileResponsive(ctx, p.emulation.Replaced)
 }
+
+// Healed is [capture.Screen.Healed], as far as the page responds now.
+func (p *Page) Healed(ctx context.Context) string { return p.whileResponsive(ctx, p.screen.Healed) }
 
 // PermissionReplaced is [emulation.Emulation.PermissionReplaced], as far as the page responds now.
 func (p *Page) PermissionReplaced(ctx context.Context) string {

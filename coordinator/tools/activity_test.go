@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/tools/secrets"
 	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
@@ -199,6 +200,44 @@ func TestActivityPictureChangesNothing(t *testing.T) {
 	must.Do(t, agent.Close())
 	if after := watcher.Evaluate(sizes); after != want {
 		t.Errorf("when the agent has left, the page is %s, was %s", after, want)
+	}
+}
+
+// A page that another tool's pictures have left in their size gets its own again. The agent and the user learn it
+// once.
+func TestStuckPage(t *testing.T) {
+	t.Parallel()
+	w, url := brokenShop(t)
+	agent := w.Agent()
+	agent.Open(url)
+	const sizes = `() => [innerWidth, innerHeight, devicePixelRatio].join()`
+	want := agent.Evaluate(sizes)
+	clip := map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 60, "height": 40, "scale": 1}}
+	b := must.Get(page.Connect(t.Context(), w.Browser(), nil))(t)
+	defer b.Close()
+	other := must.Get(page.Connect(t.Context(), w.Browser(), nil))(t)
+	defer other.Close()
+	var taking sync.WaitGroup
+	for _, client := range []*page.Browser{b, other} {
+		id := must.Get(client.InFront(t.Context()))(t)
+		p := must.Get(client.Page(t.Context(), id))(t)
+		taking.Go(func() {
+			for range 3 {
+				if err := p.Session().Call(t.Context(), "Page.captureScreenshot", clip, nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	taking.Wait()
+	agent.Expect("browser_snapshot", nil, "The page was stuck in 60 × 40 pixels of its window")
+	if text := agent.Must("browser_snapshot", nil); strings.Contains(text, "stuck") {
+		t.Errorf("again: %s", text)
+	}
+	agent.ExpectValue(sizes, want)
+	d := reported(w, named("browser_snapshot")).Details
+	if len(d.Effects) != 1 || d.Effects[0].Kind != "warning" || !strings.Contains(d.Effects[0].Text, "stuck") {
+		t.Errorf("the user gets %+v", d.Effects)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/internal/longtest"
@@ -153,5 +154,67 @@ func TestPicturesWithoutAFolder(t *testing.T) {
 	_, err := p.Screen().Screenshot(t.Context(), capture.Options{FullPage: true})
 	if !errors.Is(err, pagelock.ErrNoFolder) || !strings.Contains(err.Error(), os.DevNull) {
 		t.Errorf("a full page: %v", err)
+	}
+}
+
+// A page that another tool's overlapping captures have left in their size gets its own again, also if it was
+// so before anybody looked; one whose size a client emulates keeps that, and notices nothing.
+func TestStuckPage(t *testing.T) {
+	pagetest.UseBrowser(t, chrome.Options{Headless: true})
+	for name, seen := range map[string]bool{"seen before": true, "never seen": false} {
+		t.Run(name, func(t *testing.T) {
+			b := pagetest.Connect(t)
+			p, _ := pagetest.ServeIn(t, b, pagetest.HTML(long))
+			must.Do(t, b.Activate(t.Context(), p.ID()))
+			must.Get(p.Screen().Screenshot(t.Context(), capture.Options{}))(t)
+			want := pagetest.Evaluate(t, p, sizes)
+			breakPage(t, p)
+			if !seen {
+				p = pagetest.Attach(t, p)
+			}
+			drawn := drawnSize(t, p)
+			pagetest.Expect(t, p, sizes, want)
+			if sentence := p.Healed(t.Context()); !strings.Contains(sentence, "stuck in 60 × 40") {
+				t.Errorf("after %s were drawn: %q", drawn, sentence)
+			}
+			if sentence := p.Healed(t.Context()); sentence != "" {
+				t.Errorf("again: %q", sentence)
+			}
+		})
+	}
+	t.Run("emulated", func(t *testing.T) {
+		p, _ := pagetest.Open(t, long)
+		must.Get(p.Screen().Screenshot(t.Context(), capture.Options{}))(t)
+		other := pagetest.Attach(t, p)
+		must.Do(t, other.Session().Call(t.Context(), "Emulation.setDeviceMetricsOverride", map[string]any{
+			"width": 300, "height": 200, "deviceScaleFactor": 0, "mobile": false,
+		}, nil))
+		pagetest.WaitFor(t, p, page.WaitOptions{Expression: "innerWidth === 300"})
+		pagetest.Evaluate(t, p, "resizes = 0, onresize = () => resizes++, 0")
+		if got := drawnSize(t, p); got != "(300,200)" {
+			t.Errorf("%s are drawn", got)
+		}
+		if sentence := p.Healed(t.Context()); sentence != "" {
+			t.Error(sentence)
+		}
+		pagetest.Expect(t, p, "[innerWidth, innerHeight, resizes].join()", `"300,200,0"`)
+	})
+}
+
+// breakPage has two other clients take pictures at once.
+func breakPage(t *testing.T, p *page.Page) {
+	t.Helper()
+	clip := map[string]any{"clip": map[string]any{"x": 0, "y": 0, "width": 60, "height": 40, "scale": 1}}
+	clients := []*page.Page{pagetest.Attach(t, p), pagetest.Attach(t, p)}
+	for range 3 {
+		var taking sync.WaitGroup
+		for _, client := range clients {
+			taking.Go(func() {
+				if err := client.Session().Call(t.Context(), "Page.captureScreenshot", clip, nil); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		taking.Wait()
 	}
 }

@@ -21,6 +21,7 @@ type Config struct {
 	Run          lifecycle.Run
 	Lifecycle    *lifecycle.Lifecycle
 	ID           string // of the page's target
+	Browser      *cdp.Conn
 	Session      *cdp.Session
 	Frames       *frame.Tree
 	PrintTimeout time.Duration // bounds how long printing may take
@@ -43,6 +44,7 @@ type Screen struct {
 	drawing bool       // see Draw
 	// The pictures that have not begun, and those that have not ended, see visible.
 	waiting, running map[wish]*picture
+	bounds           bounds
 }
 
 // New returns the screen of a page.
@@ -54,7 +56,10 @@ func New(c Config) *Screen {
 // input, animation frames and screenshots work in a background tab without bringing
 // it to the front. Only the first action turns it on, and it ends with the session:
 // a page that is only read stays unchanged.
+//
+// What needs the page to be drawn needs it in its own size, too.
 func (s *Screen) EmulateFocus(ctx context.Context) (err error) {
+	s.examine(ctx)
 	if s.set(&s.focused, true) {
 		return nil
 	}

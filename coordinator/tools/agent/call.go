@@ -234,11 +234,15 @@ func (c *Call) addLateEffects(ctx context.Context) {
 	}
 }
 
-// addViewport answers with the size of the page, if another client has replaced the one that the agent set.
+// addViewport answers with the size of the page, if another client has replaced the one that the agent set, or
+// the page was stuck in another one.
 func (c *Call) addViewport(ctx context.Context) {
 	if p := c.effect.page; p != nil {
 		if sentence := p.ViewportReplaced(ctx); sentence != "" {
 			c.Out.Addf("%s", sentence)
+		}
+		if sentence := p.Healed(ctx); sentence != "" {
+			c.Out.Warn(sentence)
 		}
 	}
 }

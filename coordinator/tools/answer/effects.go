@@ -30,6 +30,12 @@ type Effect struct {
 // Effects are those that the answer lists, for the user's list of what the agent has done.
 func (a *Answer) Effects() []Effect { return a.effects }
 
+// Warn adds a line that the user's list has as well.
+func (a *Answer) Warn(text string) {
+	a.Addf("%s", text)
+	a.effects = append(a.effects, Effect{Kind: "warning", Text: text})
+}
+
 // Changed lists what an action changed, one line each. It adds nothing if nothing
 // changed.
 func (a *Answer) Changed(c page.Change) {
