@@ -127,3 +127,23 @@ func TestUnfinishedConnections(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeScriptInPage: what an agent wants to run is there in full, in a part that scrolls, and as text.
+func TestWholeScriptInPage(t *testing.T) {
+	s := start(t)
+	w := openWindow(t, cdptest.BrowserURL(t))
+	v := openViewer(t, "")
+	v.open(s.Link())
+	v.await("a short question", `document.querySelector(".question p")?.textContent.includes("Click")`)
+	if v.evaluate(`document.querySelector(".question pre").hidden`) != "true" {
+		t.Error("a short question is there twice")
+	}
+	script := strings.Repeat("nothing;\n", 500) + "evil(); \u202e<img src=x onerror=alert(1)>\n" + strings.Repeat("nothing;\n", 500)
+	w.ask("long", script)
+	v.await("the whole script", fmt.Sprintf(`document.querySelector(".question pre")?.textContent === %q`,
+		strings.Replace(script, "\u202e", "[U+202E]", 1)))
+	if got := v.evaluate(`(({scrollHeight, clientHeight}) => scrollHeight > clientHeight && clientHeight <= innerHeight / 2)(
+		document.querySelector(".question pre"))`); got != "true" {
+		t.Error("it does not scroll")
+	}
+}

@@ -95,6 +95,34 @@ func TestAskMode(t *testing.T) {
 	agent.Must("browser_click", clickGreet)
 }
 
+// TestQuestionHasTheWholeScript: no part of what a call does is left out of the question. What is too long for one
+// is refused.
+func TestQuestionHasTheWholeScript(t *testing.T) {
+	t.Parallel()
+	w, agent, _ := sample(t)
+	agent.Must("browser_snapshot", nil)
+	w.Allow(vscodeipc.AccessAsk)
+	agent.Await("[access: ask]")
+	w.Handle(vscodeipc.CommandPermissionAsk, func(vscodeipc.Call) (any, error) {
+		return vscodeipc.AskResult{Decision: "refuse", Reason: "human"}, nil
+	})
+	long := strings.Repeat("nothing; ", 1000) + "evil();" + strings.Repeat("nothing; ", 1000)
+	for tool, arguments := range map[string]args{
+		"browser_evaluate": {"function": long},
+		"browser_fetch":    {"url": "/order", "method": "POST", "body": long},
+	} {
+		agent.Refused(tool, arguments, "did not allow")
+		toolstest.Called(w, vscodeipc.CommandPermissionAsk, func(a vscodeipc.AskArg) bool {
+			return a.Act == tool && strings.Contains(a.Detail, long)
+		})
+	}
+	asked := len(w.Calls(vscodeipc.CommandPermissionAsk))
+	agent.Refused("browser_evaluate", args{"function": strings.Repeat(long, 10)}, "cannot read", "64 kB at most")
+	if n := len(w.Calls(vscodeipc.CommandPermissionAsk)); n != asked {
+		t.Error("the user was asked about what cannot be shown")
+	}
+}
+
 // The user is not asked about what cannot be done: nothing runs in a paused page, an element
 // has gone, or no browser runs.
 func TestNoQuestionInVain(t *testing.T) {

@@ -31,8 +31,7 @@ var _ = define(definition[pageToolIn]{
 	ReadOnly:   "without `name`",
 	Question: func(in pageToolIn, _ []string) string {
 		arguments, _ := json.Marshal(in.Params) // it was JSON
-		return "Call the page's own tool " + agent.Quoted(in.Name) + " with " +
-			policy.Excerpt(string(arguments), longestValues)
+		return "Call the page's own tool " + agent.Quoted(in.Name) + " with " + string(arguments)
 	},
 	Do:       callPageTool,
 	Shell:    []command{{Name: "page-tool", Args: "[name]"}},

@@ -300,7 +300,7 @@ var general = []string{"window", "tab", "changes", "filename", "page"}
 
 // question is the title of the tool with the arguments.
 func (t *Tool) question(arguments json.RawMessage) string {
-	if values := t.values(arguments, func(p catalog.Parameter) bool {
+	if values := t.allValues(arguments, func(p catalog.Parameter) bool {
 		return p.Required ||
 			!slices.Contains(general, p.Name)
 	}); values != "" {
@@ -309,11 +309,16 @@ func (t *Tool) question(arguments json.RawMessage) string {
 	return t.Title
 }
 
-// longestValues bounds the arguments in a question or a report, in bytes.
+// longestValues bounds the arguments in a report, in bytes. A question has all of them.
 const longestValues = 300
 
-// values lists the arguments of the wanted parameters.
+// values lists the arguments of the wanted parameters, for a report.
 func (t *Tool) values(arguments json.RawMessage, wanted func(catalog.Parameter) bool) string {
+	return policy.Excerpt(t.allValues(arguments, wanted), longestValues)
+}
+
+// allValues lists the arguments of the wanted parameters in full.
+func (t *Tool) allValues(arguments json.RawMessage, wanted func(catalog.Parameter) bool) string {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(arguments, &values); err != nil {
 		return ""
@@ -334,7 +339,7 @@ func (t *Tool) values(arguments json.RawMessage, wanted func(catalog.Parameter) 
 			parts = append(parts, text)
 		}
 	}
-	return policy.Excerpt(strings.Join(parts, ", "), longestValues)
+	return strings.Join(parts, ", ")
 }
 
 // script is the script among the arguments; empty: there is none.

@@ -234,7 +234,8 @@ func (q *questions) answer(_ context.Context, arg vscodeipc.AnswerArg) (any, err
 	defer q.mu.Unlock()
 	at := slices.IndexFunc(q.waiting, func(each *question) bool { return each.id == arg.Question })
 	if at < 0 || arg.Last < q.waiting[at].number {
-		return struct{}{}, nil // it was answered already
+		return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "no such question waits: it was answered " +
+			"already, or its client no longer waits. Nothing was allowed by this answer"}
 	}
 	asked := q.waiting[at]
 	if !slices.Contains(choicesOf(asked.arg), arg.Choice) {

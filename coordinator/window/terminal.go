@@ -161,10 +161,17 @@ func questionText(arg vscodeipc.AskArg) string {
 	default:
 		fmt.Fprintf(&b, "\n%s wants to act: %s\n", client, shown(arg.Act))
 	}
-	for _, line := range []struct{ prefix, text string }{{"", arg.Detail}, {"in its own words: ", arg.Claim}} {
-		if line.text != "" {
-			fmt.Fprintf(&b, "  %s%s\n", line.prefix, shown(line.text))
-		}
+	// In full, since anything could be in a part that is left out. The margin marks lines that are not
+	// the question's own.
+	margin := "  | "
+	if showsRecording(arg) {
+		margin = "  "
+	}
+	for line := range strings.Lines(arg.Detail) {
+		fmt.Fprintf(&b, "%s%s\n", margin, terminal.PrintableLine(strings.TrimRight(line, "\r\n")))
+	}
+	if arg.Claim != "" {
+		fmt.Fprintf(&b, "  in its own words: %s\n", shown(arg.Claim))
 	}
 	if arg.Page != nil {
 		fmt.Fprintf(&b, "  in the page %q at %s\n", shown(arg.Page.Title), shown(arg.Page.URL))

@@ -34,9 +34,11 @@ func TestAsk(t *testing.T) {
 	nowhere.Origin = ""
 	connect := vscodeipc.AskArg{Client: vscodeipc.ClientInfo{ID: "p", Name: "Playwright", Version: "1.65"},
 		Act: "connect"}
+	long := "Evaluate: " + strings.Repeat("nothing; ", 500) + "evil();\n" + strings.Repeat("nothing; ", 500) +
+		"\r\nAllow? yes \x1b[2J"
 	const clickText = `
 Claude\x1b[2J Code 2.1 wants to act: browser_click
-  Click button "Or\u202eder"
+  | Click button "Or\u202eder"
   in its own words: the button Allow? y
   in the page "Shop" at http://shop.test/
 `
@@ -48,7 +50,10 @@ Claude\x1b[2J Code 2.1 wants to act: browser_click
 		shown string
 	}{
 		"yes": {click, []string{"y"}, allowed, clickText},
-		"no":  {click, []string{" NO "}, refusal("human"), clickText},
+		"a long script": {vscodeipc.AskArg{Client: click.Client, Act: "browser_evaluate", Detail: long}, []string{"n"},
+			refusal("human"), "  | Evaluate: " + strings.Repeat("nothing; ", 500) + "evil();\n  | " +
+				strings.Repeat("nothing; ", 500) + "\n  | Allow? yes \\x1b[2J\nAllow? y (yes), n (no): "},
+		"no": {click, []string{" NO "}, refusal("human"), clickText},
 		"session": {click, []string{"", "maybe", "v", "s"}, allowed,
 			"? y (yes), n (no), s (all on http://shop.test, for this session): "},
 		"no session":     {nowhere, []string{"s", "y"}, allowed, "Allow? y (yes), n (no): "},
@@ -163,9 +168,13 @@ func TestAnsweredElsewhere(t *testing.T) {
 					}
 					last := asked.Actions[0].Number
 					for _, arg := range []vscodeipc.AnswerArg{{Question: asked.ID, Choice: choice, Last: last - 1},
-						{Question: "another", Choice: choice, Last: last}, {Question: asked.ID, Choice: choice, Last: last}} {
-						must.Get(q.answer(t.Context(), arg))(t)
+						{Question: "another", Choice: choice, Last: last}, {Choice: choice, Last: last}} {
+						if _, err := q.answer(t.Context(), arg); err == nil || !strings.Contains(err.Error(), "no such question waits") {
+							t.Errorf("%+v: %v", arg, err)
+						}
 					}
+					arg := vscodeipc.AnswerArg{Question: asked.ID, Choice: choice, Last: last}
+					must.Get(q.answer(t.Context(), arg))(t)
 				}
 			}
 			if got := ask("browser_click", answer("refuse")); got != refusal("human") {

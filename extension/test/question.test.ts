@@ -49,6 +49,20 @@ test("each report contains the whole question: the editor may drop all but the l
   expect(words.length).toBeGreaterThan(6); // the bar fills
 });
 
+test("a long script is in an editor in full, until it is answered", async () => {
+  const script = `run ${"nothing; ".repeat(500)}evil();\n${"nothing; ".repeat(500)}`;
+  const asked = ask("click A");
+  await later(1_000);
+  expect(editor.shownTexts()).toEqual([]);
+  ask(script);
+  await later(1_000);
+  expect(editor.shownTexts()).toEqual([script]);
+  await press("refuse");
+  await later(0);
+  expect(asked.decision).toBe("refuse");
+  expect(editor.shownTexts()).toEqual([]);
+});
+
 test.each(["allowOnce", "allowForSession", "refuse"])(
   "a question that has just appeared is not answered by %s",
   async (command) => {

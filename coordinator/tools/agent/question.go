@@ -80,7 +80,9 @@ type question struct {
 func (c *Call) describe(ctx context.Context, p *page.Page, q *policy.Question) (asked question, err error) {
 	a, r := c.Agent, &c.Request
 	if len(r.Aims) == 0 {
-		q.Detail = a.Secrets.Hide(r.Question(nil))
+		if q.Detail, err = a.detail(r, nil); err != nil {
+			return asked, err
+		}
 		if p == nil || r.Operation.Category != policy.Script {
 			return asked, nil
 		}
@@ -117,10 +119,25 @@ func (c *Call) describe(ctx context.Context, p *page.Page, q *policy.Question) (
 			claims = append(claims, description)
 		}
 	}
-	q.Detail = a.Secrets.Hide(r.Question(names))
+	if q.Detail, err = a.detail(r, names); err != nil {
+		return asked, err
+	}
 	q.Claim = a.Secrets.Hide(plain(strings.Join(claims, ", "), longestClaim))
 	asked.target = strings.Join(names, ", ")
 	return asked, nil
+}
+
+// longestDetail bounds what a question shows, which the user is to read in full, in bytes.
+const longestDetail = 64 << 10
+
+// detail says what the call does, in full: what a question leaves out could be anything.
+func (a *Agent) detail(r *Request, names []string) (string, error) {
+	text := a.Secrets.Hide(r.Question(names))
+	if len(text) > longestDetail {
+		return "", fmt.Errorf("the user must allow it, and cannot read %d kB in a question, which has %d kB at most: do "+
+			"it in several smaller calls", len(text)>>10, longestDetail>>10)
+	}
+	return text, nil
 }
 
 // hopeless is the error of looking at a target if no action can succeed there: the page does

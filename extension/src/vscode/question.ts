@@ -3,7 +3,7 @@
 // are buttons in the status bar, right below it, with keys; and rows of a list (adr/0021-how-the-user-is-asked.md).
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
-import { connecting, named, placeOf, questionText, requestText } from "../core/access/actions";
+import { connecting, fullText, named, placeOf, questionText, requestText } from "../core/access/actions";
 import { type AnswerText, answersTo } from "../core/access/answers";
 import type { AskedAction, Choice, Permissions, Question } from "../core/access/permission";
 import { pause, Sight } from "../core/sight";
@@ -38,6 +38,49 @@ interface Answer extends AnswerText {
 /** The answers to a question about these actions. */
 function answers(actions: readonly AskedAction[]): Answer[] {
   return answersTo(actions).map((answer) => ({ ...answer, key: keys[answer.choice] }));
+}
+
+/** What a question's text has not all of: in an editor without the focus, until the question is answered. */
+class FullText implements vscode.TextDocumentContentProvider {
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.#changed.event;
+  #shown: { file: vscode.Uri; registration: vscode.Disposable } | undefined;
+  #text = "";
+
+  constructor(private readonly id: string) {}
+
+  provideTextDocumentContent(): string {
+    return this.#text;
+  }
+
+  show(text: string): void {
+    if (text === this.#text) return;
+    this.#text = text;
+    if (this.#shown) this.#changed.fire(this.#shown.file);
+    if (text === "") return;
+    this.#shown ??= this.#register();
+    const options = { preserveFocus: true, preview: true };
+    void vscode.window.showTextDocument(this.#shown.file, options).then(undefined, (error) => {
+      void vscode.window.showErrorMessage(l10n.t("Refuse what you cannot read in full: {0}", String(error)));
+    });
+  }
+
+  #register() {
+    const scheme = `browser-coordinator-question-${this.id}`;
+    const file = vscode.Uri.from({ scheme, path: `/${l10n.t("What the agent wants to do")}.txt` });
+    return { file, registration: vscode.workspace.registerTextDocumentContentProvider(scheme, this) };
+  }
+
+  dispose(): void {
+    this.#changed.dispose();
+    const shown = this.#shown;
+    if (!shown) return;
+    const isIts = ({ input }: vscode.Tab) =>
+      input instanceof vscode.TabInputText && input.uri.toString() === shown.file.toString();
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(isIts);
+    if (tabs.length > 0) void vscode.window.tabGroups.close(tabs, true);
+    shown.registration.dispose();
+  }
 }
 
 export function showQuestions(permissions: Permissions): vscode.Disposable {
@@ -123,6 +166,7 @@ class Dialog {
   readonly #counted = new Sight<AskedAction>();
   #progress: vscode.Progress<{ message?: string; increment?: number }> | undefined;
   readonly #pause: NodeJS.Timeout;
+  readonly #full: FullText;
   #buttons: Buttons | undefined;
   #end = () => {};
   readonly #ended = new Promise<void>((resolve) => {
@@ -133,6 +177,7 @@ class Dialog {
     this.id = question.id;
     this.#question = question;
     this.#permissions = permissions;
+    this.#full = new FullText(question.id);
     this.#open();
     this.#pause = setTimeout(() => {
       this.#buttons = new Buttons();
@@ -155,6 +200,7 @@ class Dialog {
 
   close(): void {
     clearTimeout(this.#pause);
+    this.#full.dispose();
     this.#buttons?.dispose();
     this.#end();
   }
@@ -189,6 +235,7 @@ class Dialog {
   #report(increment?: number): void {
     this.#named.show(...named(this.#question));
     this.#counted.show(...this.#question.actions);
+    this.#full.show(fullText(this.#question.actions));
     this.#progress?.report({ message: questionText(this.#question), increment });
   }
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { actionText, requestText } from "../../src/core/access/actions";
+import { actionText, fullText, requestText } from "../../src/core/access/actions";
 
 test.each([
   ["browser_click", 'click button "Buy"', 'click button "Buy"'],
@@ -13,13 +13,23 @@ test.each([
   ["\u200b", "", "something that it does not name"],
 ])("%s about %j is asked for as %j", (act, detail, text) => expect(requestText({ act, detail })).toBe(text));
 
-test("code cannot hide behind a cut", () => {
-  const detail = `run a script: ${"nothing; ".repeat(1000)}evil()`;
-  const text = requestText({ act: "browser_evaluate", detail });
-  expect(text).toMatch(/^run a script: nothing; .* …\(8780 characters left out\)… .*; evil\(\)$/);
-  // What the coordinator has cut already counts too.
-  const cut = `${"a".repeat(200)} …(5000 bytes left out)… ${"b".repeat(200)}`;
-  expect(requestText({ act: "browser_evaluate", detail: cut })).toContain("…(5185 characters left out)…");
+test("code cannot hide: what the text has not all of is shown in full", () => {
+  const action = (detail: string) => ({
+    client: { id: "a", name: "a", version: "1" },
+    act: "browser_evaluate",
+    detail,
+  });
+  const long = `run a script: ${"nothing; ".repeat(500)}evil();${"nothing; ".repeat(500)}`;
+  expect(requestText(action(long))).toMatch(/^run a script: nothing; .*… \(in full below: 9020 characters\)$/);
+  expect(fullText([action(long)])).toBe(long);
+  expect(fullText([action("1")])).toBe("");
+  // Several have less room.
+  const some = `run a script: ${"nothing; ".repeat(10)}evil()`;
+  expect(fullText([action(some)])).toBe("");
+  expect(fullText([action("1"), action(some), action("2"), action(long)])).toBe(some);
+  // Neither behind a comment, nor by characters that one does not see.
+  expect(requestText(action("1 // harmless\n evil()"))).toBe("1 // harmless ↵ evil()");
+  expect(fullText([action(`${long}\n\u202e// \u2066`)])).toBe(`${long}\n[U+202E]// [U+2066]`);
 });
 
 test.each([

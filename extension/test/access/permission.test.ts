@@ -484,7 +484,7 @@ describe("the page of coordinator show", () => {
     const [first, second] = await listed();
     expect(first?.actions[0]?.action).toEqual({ client: agent("a"), act: "record.show", detail: "Order tea" });
     expect(first?.choices).toEqual(["refuse"]);
-    await call("permission.answer", { question: second?.id, choice: "once", last: 1 });
+    await expect(call("permission.answer", { question: second?.id, choice: "once", last: 1 })).rejects.toThrow();
     expect(await listed()).toEqual([first, second]);
     await call("permission.answer", { question: second?.id, choice: "refuse", last: 1 });
     expect(await cake).toEqual({ outcome: "ended" });
@@ -529,8 +529,14 @@ describe("the page of coordinator show", () => {
         },
       ],
     });
-    await call("permission.answer", { question: "another", choice: "once", last: 2 });
-    await call("permission.answer", { question: id, choice: "connect", last: 2 });
+    for (const answer of [
+      { question: "another", choice: "once", last: 2 },
+      { question: "another", choice: "refuse", last: 2 },
+      { question: id, choice: "connect", last: 2 },
+      { question: id, choice: "once", last: 0 },
+    ]) {
+      await expect(call("permission.answer", answer)).rejects.toThrow("No such question waits");
+    }
     expect(shown()).toEqual(["a", 2]);
     await expect(call("permission.answer", { question: id, choice: "always", last: 2 })).rejects.toThrow();
     await call("permission.answer", { question: id, choice: "once", last: 1 });

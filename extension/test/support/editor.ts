@@ -100,6 +100,17 @@ export const views = new Map<string, View>();
 /** The notifications that are in sight, with what was reported to them. */
 export const notices = new Set<{ reports: { message?: string; increment?: number }[] }>();
 
+interface Provider {
+  provideTextDocumentContent(uri: Uri): string;
+}
+const providers = new Map<string, Provider>();
+const documents = new Set<Uri>();
+
+/** The texts of the documents that are shown and that a provider has. */
+export function shownTexts(): string[] {
+  return [...documents].flatMap((uri) => providers.get(uri.scheme)?.provideTextDocumentContent(uri) ?? []);
+}
+
 interface Rowed {
   label: string;
 }
@@ -179,6 +190,7 @@ export const window = part("window", {
       for (const each of [closed, changed, received]) each.dispose();
     });
   },
+  showTextDocument: async (uri: Uri) => void documents.add(uri),
   withProgress: async (_: unknown, work: (progress: object, token: object) => Promise<unknown>) => {
     const notice = { reports: [] as { message?: string }[] };
     notices.add(notice);
@@ -218,6 +230,10 @@ export const workspace = part("workspace", {
     configurationListeners.add(listener);
     return made("a listener", {}, () => void configurationListeners.delete(listener));
   },
+  registerTextDocumentContentProvider: (scheme: string, provider: Provider) => {
+    providers.set(scheme, provider);
+    return made("a text provider", {}, () => void providers.delete(scheme));
+  },
   createFileSystemWatcher: () => {
     const events = [new EventEmitter(), new EventEmitter(), new EventEmitter()] as const;
     const [created, changed, deleted] = events;
@@ -245,6 +261,10 @@ export class Uri {
 
   static file(path: string): Uri {
     return new Uri("file", path);
+  }
+
+  static from({ scheme, path }: { scheme: string; path: string }): Uri {
+    return new Uri(scheme, path);
   }
 
   static joinPath({ fsPath }: Uri, ...parts: string[]): Uri {

@@ -1,8 +1,9 @@
 // Describes to the user what agents and CDP clients want to do and have done.
 
 import * as l10n from "@vscode/l10n";
-import { clientName, excerpt, plain, siteOf } from "../plaintext";
+import { clientName, plain, siteOf } from "../plaintext";
 import type { AnnotatedNode, Client, PendingQuestion, PermissionAskArg } from "../protocol/protocol.generated";
+import { visible } from "../review/visible";
 
 /** The action of a CDP client that joins: the user allows its connections, not each action. */
 export const connecting = "connect";
@@ -52,11 +53,42 @@ export function requestText(
   most = 240,
 ) {
   if (act === connecting) return l10n.t("control this browser");
-  const text = detail === "" ? actionText({ act, target: "" }) : detail;
+  const text = detail === "" ? actionText({ act, target: "" }) : oneLine(detail);
   const items =
-    excerpt(text, most) || plain(actionText({ act, target: "" }), most) || l10n.t("something that it does not name");
+    (fits(text, most)
+      ? plain(text, most)
+      : l10n.t("{0} (in full below: {1} characters)", plain(text, 60), text.length)) ||
+    plain(actionText({ act, target: "" }), most) ||
+    l10n.t("something that it does not name");
   const claimed = plain(claim.replace(/["“”„‟]/g, "'"), most / 4);
   return claimed === "" ? items : l10n.t("{0} (the agent calls it “{1}”)", items, claimed);
+}
+
+/** What is behind a comment stays visible. */
+function oneLine(text: string): string {
+  return text.trim().replace(/\s*[\n\r\u2028\u2029]\s*/g, " ↵ ");
+}
+
+function fits(text: string, most: number): boolean {
+  return [...plain(text, Infinity)].length <= most;
+}
+
+/**
+ * What the actions that a question names do, in full, where its text has not all of it; else empty. It is for a place
+ * that scrolls: anything could be in a part that is left out.
+ */
+export function fullText(actions: readonly PermissionAskArg[]): string {
+  const shown = named({ actions });
+  const most = mostOf(shown);
+  return shown
+    .filter(({ act, detail }) => act !== connecting && act !== showingRecording && !fits(oneLine(detail), most))
+    .map(({ detail }) => visible(detail))
+    .join("\n\n");
+}
+
+/** How many characters of each action are in the text of a question. */
+function mostOf(shown: readonly unknown[]): number {
+  return shown.length > 1 ? 80 : 240;
 }
 
 /** `click button "Buy"` for browser_click and its target. */
@@ -115,7 +147,7 @@ export function questionText({ client, actions }: { client: Client; actions: rea
   if (first.act === connecting) return l10n.t("{0} wants to control this browser.", clientName(client));
   if (first.act === showingRecording) return recordingText(clientName(client), first.detail);
   const place = placeOf(first);
-  const most = shown.length > 1 ? 80 : 240;
+  const most = mostOf(shown);
   const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === place ? "" : placeOf(each)));
   const waiting = actions.length - shown.length;
   const text = l10n.t("{0} wants to act{1}: {2}.", clientName(client), place, texts.join("; "));

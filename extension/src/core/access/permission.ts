@@ -13,6 +13,7 @@ import type {
   PermissionAskResult,
   PermissionChoice,
 } from "../protocol/protocol.generated";
+import { Refusal } from "../protocol/request";
 import type { Clients } from "../window/clients";
 import type { Command } from "../window/connection";
 import { readNode } from "../window/notes";
@@ -229,18 +230,23 @@ export class Permissions {
     });
   }
 
-  /** Answers the actions of a question that the user has seen; the others become the next question. */
-  answer(question: string, choice: Choice, actions: readonly AskedAction[], tab?: string): void {
+  /**
+   * Answers the actions of a question that the user has seen; the others become the next question. False: there is
+   * nothing of it to answer.
+   */
+  answer(question: string, choice: Choice, actions: readonly AskedAction[], tab?: string): boolean {
     const asked = this.#first;
-    if (asked?.id !== question) return; // it was answered already
+    if (asked?.id !== question) return false; // it was answered already
     const { client } = asked;
-    if (actions.length === 0 || !choicesFor(actions).includes(choice)) return;
+    if (actions.length === 0 || !choicesFor(actions).includes(choice)) return false;
     const numbers = new Set(actions.map(({ number }) => number));
     const cover = grantFor(actions, choice);
     if (cover) this.#grant(client, cover, actions[0] as AskedAction);
     const isAnswered = ({ action }: Waiting) =>
       numbers.has(action.number) || (cover !== undefined && isCovered(action, cover));
-    if (this.#settlePart(asked, isAnswered, results[choice], tab)) this.#changed(); // else they no longer wait
+    const settled = this.#settlePart(asked, isAnswered, results[choice], tab);
+    if (settled) this.#changed(); // else they no longer wait
+    return settled;
   }
 
   /** Everything covers what was allowed before on that origin. */
@@ -376,7 +382,11 @@ export function permissionCommands(permissions: Permissions, recordings: Recordi
           const actions = permissions.question?.actions.filter(({ number }) => number <= last) ?? [];
           const tab = arg.optional("tab", () => arg.text("tab"));
           const choice = arg.choice("choice", choices);
-          if (choice !== "refuse" || !recordings.end(question)) permissions.answer(question, choice, actions, tab);
+          if (choice === "refuse" && recordings.end(question)) return {};
+          if (!permissions.answer(question, choice, actions, tab)) {
+            const text = "No such question waits, or this is no answer to it. Nothing was allowed by it";
+            throw new Refusal("refused", l10n.t(text));
+          }
           return {};
         },
       },

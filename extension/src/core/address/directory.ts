@@ -44,7 +44,9 @@ async function check(dir: string, uid: number): Promise<void> {
   const stat = await lstat(dir);
   if (!stat.isDirectory()) throw new Error(l10n.t("{0} is not a directory; move it away", dir));
   if (stat.uid !== uid || uid === nobody) {
-    throw new Error(l10n.t("{0} belongs to user {1}, not to you; set XDG_DATA_HOME to a folder of yours", dir, stat.uid));
+    throw new Error(
+      l10n.t("{0} belongs to user {1}, not to you; set XDG_DATA_HOME to a folder of yours", dir, stat.uid),
+    );
   }
   if ((stat.mode & 0o077) !== 0) throw new Error(l10n.t("other users may enter {0}; run: chmod 700 '{1}'", dir, dir));
 }

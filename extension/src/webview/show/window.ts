@@ -1,7 +1,7 @@
 // A window in the overview: its questions, its pages, and who uses its browser.
 import * as l10n from "@vscode/l10n";
 import { modes, modeWords } from "../../core/access/access";
-import { actionText, isRecording, named, questionText, requestingTab } from "../../core/access/actions";
+import { actionText, fullText, isRecording, named, questionText, requestingTab } from "../../core/access/actions";
 import { answersTo } from "../../core/access/answers";
 import type { AskedAction, Choice } from "../../core/access/permission";
 import { type Page, Pages } from "../../core/browser/pages";
@@ -174,6 +174,8 @@ function absent(name: string): ShownClient {
 class QuestionView implements View<PendingQuestion> {
   readonly element: HTMLElement;
   readonly #text = make("p", { role: "alert" });
+  /** What the text has not all of; the keyboard scrolls it. */
+  readonly #full = make("pre", { tabIndex: 0, hidden: true });
   readonly #buttons = make("div", { className: "answers" });
   readonly #named = new Sight<number>();
   readonly #counted = new Sight<number>();
@@ -189,7 +191,7 @@ class QuestionView implements View<PendingQuestion> {
     private readonly fill: (list: TabList) => boolean,
   ) {
     this.element = make("div", { className: "question", role: "group", tabIndex: -1 });
-    this.element.append(this.#text, this.#buttons);
+    this.element.append(this.#text, this.#full, this.#buttons);
   }
 
   update(question: PendingQuestion): void {
@@ -198,6 +200,9 @@ class QuestionView implements View<PendingQuestion> {
     this.#actions = actions.map(({ number, action }) => ({ ...action, number }));
     const shown = named({ actions: this.#actions });
     setText(this.#text, questionText({ client, actions: this.#actions }));
+    const full = fullText(this.#actions);
+    this.#full.hidden = full === "";
+    setText(this.#full, full);
     this.#named.show(...shown.map(({ number }) => number));
     this.#counted.show(...this.#actions.map(({ number }) => number));
     const records = isRecording(question);
