@@ -174,7 +174,8 @@ type tabAgent struct {
 }
 
 // inAnswer matches an error that names the tab of the next call.
-var inAnswer = regexp.MustCompile(`You work in tab \d+ (?:there|now), (?:which opened it: )?"[^"]*", (\S+?)(?:: look|$|\n)`)
+var inAnswer = regexp.MustCompile(`You work in tab \d+ (?:there|now), (?:which opened it: )?"[^"]*", ` +
+	`(\S+?)(?:: look|$|\n)`)
 
 // failed checks an error of a call, and notes the tab that it names.
 func (a *tabAgent) failed(r *rapid.T, err error) {

@@ -34,7 +34,8 @@ func (c *Call) listRunning() (end func()) {
 		return func() {}
 	}
 	call := vscodeipc.RunningCall{
-		Time: c.began.UnixMilli(), Act: c.Request.Operation.Name, Target: c.Agent.Secrets.Hide(c.subject()), Script: c.script(),
+		Time: c.began.UnixMilli(), Act: c.Request.Operation.Name, Target: c.Agent.Secrets.Hide(c.subject()),
+		Script: c.script(),
 	}
 	c.Agent.mu.Lock()
 	running := c.Agent.presence.addRunning(call)
@@ -44,7 +45,8 @@ func (c *Call) listRunning() (end func()) {
 		timer.Stop()
 		c.Agent.mu.Lock()
 		defer c.Agent.mu.Unlock()
-		c.Agent.presence.running = slices.DeleteFunc(c.Agent.presence.running, func(r *runningCall) bool { return r == running })
+		all := &c.Agent.presence.running
+		*all = slices.DeleteFunc(*all, func(r *runningCall) bool { return r == running })
 		if running.isLong {
 			c.Agent.announce()
 		}

@@ -103,8 +103,9 @@ type Agent struct {
 	places     *places
 	browsers   browsers
 
-	// mu guards the fields that follow, and those that their types name. It is never held
-	// while something is sent to a browser or awaited from a window.
+	// mu guards the fields that follow, and those that their types name. Like the locks of places and
+	// browsers it is never held while something is sent to a browser or awaited from a window. places.mu is
+	// locked before mu, and both mu and browsers.mu before the locks of users.
 	mu         sync.Mutex
 	presence   presence
 	takeovers  map[browserUser]int // how many changes of [registry.Takeover] the agent knows

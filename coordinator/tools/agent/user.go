@@ -72,7 +72,8 @@ func (a *Agent) announce() {
 // [Agent.Unlisted].
 func (c *Call) report(ctx context.Context, start time.Time, err error) {
 	done := vscodeipc.Activity{
-		Client: c.Agent.Info().ID, Time: start.UnixMilli(), Act: c.Request.Operation.Name, Target: c.Agent.Secrets.Hide(c.subject()),
+		Client: c.Agent.Info().ID, Time: start.UnixMilli(), Act: c.Request.Operation.Name,
+		Target:  c.Agent.Secrets.Hide(c.subject()),
 		Outcome: "done", OK: err == nil,
 	}
 	if p := cmp.Or(c.effect.page, c.Agent.lastPage()); p != nil {
