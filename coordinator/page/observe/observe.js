@@ -47,10 +47,11 @@ function (binding) {
     for (let i = 0; i < outline.sighted.length; i += 3)
       found.push({ e: memory.elements.get(outline.sighted[i])?.deref(), name: outline.sighted[i + 1] });
     const { name = "" } = found.find((f) => f.e === e) ?? {},
+      wanted = folded(name),
       same = found.filter((f) => f.name === name);
     return {
       name,
-      like: found.filter((f) => folded(f.name).includes(folded(name))).length,
+      like: found.filter((f) => folded(f.name).includes(wanted)).length,
       same: same.length,
       index: same.findIndex((f) => f.e === e),
     };

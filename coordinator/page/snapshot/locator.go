@@ -22,9 +22,17 @@ type Location struct {
 	Like, Same, Index                           int
 }
 
+// longestText bounds the texts of a locator, in bytes: a longer one is of no use to a reader.
+const longestText = 500
+
 // Locator is a Playwright expression that matches only the element. It prefers names that a user
 // or author gives over the structure of the document.
 func (l Location) Locator() javascript.Expression {
+	for _, text := range []*string{&l.TestID, &l.Placeholder, &l.Label, &l.Alt, &l.Title, &l.Name} {
+		if len(*text) > longestText {
+			*text = ""
+		}
+	}
 	if l.TestID != "" {
 		return javascript.Format("getByTestId($)", l.TestID)
 	}
@@ -121,7 +129,7 @@ func (r *Reader) countAlike(ctx context.Context, e *frame.Element, l *Location) 
 		return nil
 	}
 	self := sightings(own.Sighted)[0]
-	if l.Name = self.Name; l.Name == "" || strings.HasSuffix(l.Name, "…") {
+	if l.Name = self.Name; l.Name == "" || strings.HasSuffix(l.Name, "…") || len(l.Name) > longestText {
 		return nil
 	}
 	all, err := r.sight(ctx, e.Frame, l.Role, true) // Playwright counts what is clipped
@@ -129,8 +137,12 @@ func (r *Reader) countAlike(ctx context.Context, e *frame.Element, l *Location) 
 		return err
 	}
 	l.Index = -1
+	name := folded(self.Name)
 	for _, s := range all {
-		if strings.Contains(folded(s.Name), folded(self.Name)) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if strings.Contains(folded(s.Name), name) {
 			l.Like++
 		}
 		if s.Ref == self.Ref {

@@ -36,12 +36,15 @@ const unseen = "is in the page, but no user sees it: it is transparent, has no s
 // the name, ignoring case, in all frames. There is at least one, or a *VerifyError.
 func (r *Reader) FindByRole(ctx context.Context, role, name string) ([]Sighting, error) {
 	var found []Sighting
-	reason := fmt.Sprintf("no %s %q is shown", role, name)
+	reason, wanted := fmt.Sprintf("no %s %q is shown", role, name), folded(name)
 	err := r.page.Run(ctx, "looking for an element", 0, func(ctx context.Context) error {
 		return r.page.Frames.ForEach(ctx, func(id protocol.FrameID) error {
 			sighted, err := r.sight(ctx, id, role, false)
 			for _, s := range sighted {
-				if !strings.Contains(folded(s.Name), folded(name)) {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				if !strings.Contains(folded(s.Name), wanted) {
 					continue
 				}
 				if !r.frameShown(ctx, id) {
