@@ -395,13 +395,18 @@ without a question. Other commands, and other flags, are those without do.`,
 	return cmd
 }
 
-// do does commands one after the other, on one connection.
+// do does commands one after the other, on one connection, and with no other do in between.
 func (p *program) do(ctx context.Context, flags *commandFlags, lines []shell.Line) error {
 	client, err := flags.open(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	unlock, err := client.Alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	for len(lines) > 0 {
 		call, n, err := shell.Next(lines)
 		if err != nil {

@@ -86,6 +86,9 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	if err == nil {
 		err = p.explain(failed, a.Operation)
 	}
+	if done := input.Part(failed); errors.Is(err, ErrPageClosed) && done != "" {
+		err = &ClosedError{a.Operation, done}
+	}
 	return change, err
 }
 

@@ -164,6 +164,21 @@ func (b *Browser) flush() {
 	}
 }
 
+// ReleaseButtons releases the buttons of the mouse that the agent holds in its pages.
+func (b *Browser) ReleaseButtons(ctx context.Context) error {
+	b.mu.Lock()
+	pages := map[*Page]bool{}
+	for _, at := range b.sessions {
+		pages[at.page] = true
+	}
+	b.mu.Unlock()
+	var err error
+	for p := range pages {
+		err = errors.Join(err, p.input.Release(ctx))
+	}
+	return err
+}
+
 // detach ends a session without waiting for the response.
 func (b *Browser) detach(s *cdp.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), respondTimeout)

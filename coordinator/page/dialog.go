@@ -8,6 +8,8 @@ import (
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
+
+	"browser-coordinator/coordinator/cdp"
 )
 
 // AwaitDialog waits until a dialog is open.
@@ -31,7 +33,8 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	if err := p.observer.Recording(); err != nil {
 		return Change{}, err
 	}
-	if p.Dialog() == nil {
+	dialog := p.Dialog()
+	if dialog == nil {
 		if place, _, other := p.browser.dialogElsewhere(p); other != nil {
 			const elsewhere = "there is no dialog to answer in this tab; one (%s, %q) is open in the tab %s: select " +
 				"that first"
@@ -47,6 +50,11 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 	defer end()
 	params := cdppage.HandleJavaScriptDialogParams{Accept: accept, PromptText: promptText}
 	_, err = protocol.Call(ctx, p.session, cdppage.HandleJavaScriptDialog, params)
+	if cdp.Refused(err) {
+		_ = p.life.AwaitFor(ctx, respondTimeout, func() bool { return p.Dialog() != dialog })
+		return Change{}, fmt.Errorf("the user, or another client of this browser, has answered the %s dialog (%q) before "+
+			"you. Look at the page before you go on", dialog.Type, dialog.Message)
+	}
 	if err != nil {
 		return Change{}, p.explain(err, doing)
 	}
@@ -57,8 +65,7 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 		err = p.settleRequests(settleCtx, before)
 		endSettle()
 	}
-	var dialog *DialogError
-	if err != nil && !errors.As(err, &dialog) {
+	if err != nil && !errors.As(err, new(*DialogError)) {
 		return Change{}, p.explain(err, doing)
 	}
 	return p.result(ctx, before), nil

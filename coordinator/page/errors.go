@@ -138,6 +138,17 @@ func (e *LeavingError) Error() string {
 		e.URL, e.Elapsed, e.Operation)
 }
 
+// ClosedError reports that a page was closed in the middle of an action; it is not ErrPageClosed.
+type ClosedError struct {
+	Operation string // as in TimeoutError
+	Done      string // until then, for example: 3 of 9 characters are typed
+}
+
+func (e *ClosedError) Error() string {
+	return fmt.Sprintf("the page, the user or another client of this browser closed the tab while %s: %s",
+		e.Operation, e.Done)
+}
+
 // TimeoutError reports that the page did not do something in time.
 type TimeoutError struct {
 	Operation string // for example: waiting for the load event of http://localhost/

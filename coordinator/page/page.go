@@ -108,7 +108,7 @@ func (b *Browser) newPage(id target.ID, session *cdp.Session) *Page {
 	})
 	p.input = input.New(input.Options{
 		Lifecycle: p.life, Session: session, Frames: p.frames, Screen: p.screen, Network: p.history.Network,
-		ActionTimeout: o.ActionTimeout, CallTimeout: o.CallTimeout,
+		ActionTimeout: o.ActionTimeout, CallTimeout: o.CallTimeout, TakenOver: o.TakenOver,
 		Before: func(ctx context.Context) { p.lookBefore(ctx, false) },
 		Acts: func(at frame.Point) {
 			if b.userKnown() {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -27,6 +28,9 @@ type Options struct {
 	User            Presence            // whether input waits for a user of the pages
 	PointerRest     time.Duration       // how long the user sees where the last action was; 0 means 3 s
 
+	// TakenOver reports whether the user has taken over the browser, and waits until it is given back; nil:
+	// nobody can.
+	TakenOver func() (now bool, wait func(context.Context) error)
 	// Owns reports whether routes and offline mode apply to a page; nil: to each that [Browser.Page] returns.
 	Owns func(page string) bool
 	// Owner tells the other agents of this user what is set in the browser; nil: there are none.

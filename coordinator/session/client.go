@@ -176,6 +176,21 @@ func (c *Client) End(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// doTimeout bounds how long a command waits for another one that runs several steps.
+const doTimeout = time.Minute
+
+// Alone admits one command at a time that runs several steps in the session, until unlock is called.
+func (c *Client) Alone(ctx context.Context) (unlock func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, doTimeout)
+	defer cancel()
+	unlock, err = c.place.take(waiting, "do")
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("another `coordinator do` has been running in the session %s for %v, and nothing was "+
+			"done: run this one again when it has ended", c.place, doTimeout)
+	}
+	return unlock, err
+}
+
 // Close ends the connection.
 func (c *Client) Close() { _ = c.mcp.Close() } // the session may have ended
 

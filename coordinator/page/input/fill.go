@@ -131,6 +131,11 @@ func (i *Input) typeText(ctx context.Context, text string, slowly bool) error {
 	characters := []rune(text)
 	for n, c := range characters {
 		err := i.keyboard.typeRune(ctx, c)
+		if err == nil && n+1 < len(characters) {
+			if err = i.pause(ctx); err != nil {
+				err = fmt.Errorf("%w: %d of %d characters are typed", err, n+1, len(characters))
+			}
+		}
 		if n+1 < len(characters) {
 			err = midway(err, "%d of %d characters are typed", n+1, len(characters))
 		}
@@ -139,6 +144,30 @@ func (i *Input) typeText(ctx context.Context, text string, slowly bool) error {
 		}
 	}
 	return nil
+}
+
+// pause waits while the user has taken over. The user may have chosen another field meanwhile, which does not
+// get the rest of the text.
+func (i *Input) pause(ctx context.Context) error {
+	if i.opts.TakenOver == nil {
+		return nil
+	}
+	now, wait := i.opts.TakenOver()
+	if !now {
+		return nil
+	}
+	before, err := i.opts.Frames.Focused(ctx)
+	if err != nil {
+		return err
+	}
+	if err := wait(ctx); err != nil {
+		return err
+	}
+	after, err := i.opts.Frames.Focused(ctx)
+	if err == nil && after != before {
+		err = fmt.Errorf("the user has taken over, and %s has the focus now", cmp.Or(after.Identity.String(), "nothing"))
+	}
+	return err
 }
 
 // TypeAtFocus types at the caret of what has the focus. Slowly, every page gets the keys,

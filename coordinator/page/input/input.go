@@ -68,7 +68,7 @@ func (i *Input) show(ctx context.Context, s *spot) {
 	}
 }
 
-// Options of an Input. All are required.
+// Options of an Input. All but TakenOver are required.
 type Options struct {
 	Lifecycle     *lifecycle.Lifecycle
 	Session       *cdp.Session // of the page itself
@@ -79,6 +79,9 @@ type Options struct {
 	CallTimeout   time.Duration // of a call
 	// Before is called before the page is scrolled to a target, or its pointer moved there.
 	Before func(context.Context)
+	// TakenOver reports whether the user has taken over the browser, and waits until it is given back; nil:
+	// nobody can.
+	TakenOver func() (now bool, wait func(context.Context) error)
 	// Acts is called where an action begins, and where its mouse is. It must not block.
 	Acts func(frame.Point)
 }

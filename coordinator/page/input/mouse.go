@@ -91,6 +91,26 @@ func (m *mouse) drag(
 	return nil
 }
 
+// Release releases the buttons of the mouse that the agent holds.
+func (i *Input) Release(ctx context.Context) error {
+	at := i.mouse.currentPosition()
+	var events []input.DispatchMouseEventParams
+	for _, name := range []string{"left", "right", "middle"} {
+		button, mask, err := mouseButton(name)
+		if err != nil || at.buttons&mask == 0 {
+			continue
+		}
+		at.buttons &^= mask
+		events = append(events, input.DispatchMouseEventParams{
+			Type: input.DispatchMouseEventTypeMouseReleased, Button: button, Buttons: at.buttons, ClickCount: 1,
+		})
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	return i.mouse.send(ctx, at.x, at.y, 0, events)
+}
+
 // clicks returns a movement and count clicks of a button with that mask.
 func clicks(button input.MouseButton, mask int64, count int) []input.DispatchMouseEventParams {
 	events := []input.DispatchMouseEventParams{{Type: input.DispatchMouseEventTypeMouseMoved}}

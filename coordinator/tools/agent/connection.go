@@ -156,7 +156,8 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	defer close(d.done)
 	options := page.Options{
 		Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs, User: page.UserPresent,
-		Owns: func(id string) bool { return a.places.at(to.seat()).owns(to.url, id) }, Owner: a.owner,
+		TakenOver: func() (bool, func(context.Context) error) { return takenOver(to.user) },
+		Owns:      func(id string) bool { return a.places.at(to.seat()).owns(to.url, id) }, Owner: a.owner,
 	}
 	if to.owner == ofSession {
 		options.User = page.UserIfVisible
@@ -223,13 +224,23 @@ func (c *connection) readAccess(name string) (revoked bool) {
 	return c.access.Revokes(former, name)
 }
 
-// watchUser calls endRevoked at each choice of the user, as long as a connection lasts.
+// watchUser calls endRevoked at each choice of the user, as long as a connection lasts. When the user takes
+// over, it releases the buttons that the agent holds.
 func (a *Agent) watchUser(c *connection) {
 	for {
 		_, changed := c.user.Access()
 		a.endRevoked()
+		takeover, taken := c.user.Takeover()
+		if takeover.Now {
+			ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+			if err := c.browser.ReleaseButtons(ctx); err != nil && !c.ended() {
+				a.Log.Info("a mouse button stays pressed while the user has taken over", "error", err)
+			}
+			cancel()
+		}
 		select {
 		case <-changed:
+		case <-taken:
 		case <-c.browser.Done():
 			return
 		}

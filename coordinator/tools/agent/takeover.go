@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,10 +15,23 @@ const takeoverTimeout = 20 * time.Second
 // awaitReturn waits while the window's user has taken over its browser, and refuses a call that
 // acts if that takes long. A call that reads does not wait.
 func (c *Call) awaitReturn(ctx context.Context) error {
-	user := c.permission.user
-	if user == nil || c.Request.readOnly() {
+	if c.permission.user == nil || c.Request.readOnly() {
 		return nil
 	}
+	err := awaitReturn(ctx, c.permission.user)
+	if err == errNotReturned {
+		reason := fmt.Sprintf("the user has taken over the browser, and has not given it back in %v. Nothing was "+
+			"done. You can read on; call again to wait for the user.", takeoverTimeout)
+		return &policy.DeniedError{Operation: c.Request.Operation.Name, Reason: reason}
+	}
+	return err
+}
+
+var errNotReturned = errors.New("the user has taken over the browser, and has not given it back in this call. You can " +
+	"read on")
+
+// awaitReturn waits while a user has taken over, for takeoverTimeout at most.
+func awaitReturn(ctx context.Context, user browserUser) error {
 	var late <-chan time.Time
 	for {
 		takeover, changed := user.Takeover()
@@ -30,12 +44,24 @@ func (c *Call) awaitReturn(ctx context.Context) error {
 		select {
 		case <-changed:
 		case <-late:
-			reason := fmt.Sprintf("the user has taken over the browser, and has not given it back in %v. Nothing was "+
-				"done. You can read on; call again to wait for the user.", takeoverTimeout)
-			return &policy.DeniedError{Operation: c.Request.Operation.Name, Reason: reason}
+			return errNotReturned
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+	}
+}
+
+// takenOver reports whether the user has taken over the browser, and waits until it is given back.
+func takenOver(user browserUser) (now bool, wait func(context.Context) error) {
+	if user == nil {
+		return false, nil
+	}
+	takeover, _ := user.Takeover()
+	return takeover.Now, func(ctx context.Context) error {
+		if err := awaitReturn(ctx, user); err != nil {
+			return errNotReturned
+		}
+		return nil
 	}
 }
 
