@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,20 +32,11 @@ type agent struct {
 // ends.
 func (a *agent) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		cmd := a.window.place.command("mcp")
-		cmd.Dir = a.window.workspace
-		client := mcp.NewClient(&mcp.Implementation{Name: a.name, Version: "1"}, nil)
-		starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-		session, err := client.Connect(starting, &mcp.CommandTransport{Command: cmd}, nil)
-		late := errors.Is(starting.Err(), context.DeadlineExceeded)
-		cancel()
-		if err != nil {
-			if late {
-				a.result.fault("hung", "%s: the coordinator does not start: %v", a.name, err)
-			}
+		session, pid := a.start(ctx)
+		if session == nil {
 			continue
 		}
-		a.set(cmd.Process.Pid)
+		a.set(pid)
 		a.result.add("agent starts")
 		for a.page(ctx, session) {
 		}
@@ -52,13 +45,60 @@ func (a *agent) run(ctx context.Context) {
 	}
 }
 
+// start starts a coordinator; nil: it was ended before it was ready.
+func (a *agent) start(ctx context.Context) (session *mcp.ClientSession, pid int) {
+	cmd := a.window.place.command("mcp")
+	cmd.Dir = a.window.workspace
+	cmd.Stderr = &stderr{out: a.result.agents, name: a.name}
+	client := mcp.NewClient(&mcp.Implementation{Name: a.name, Version: "1"}, nil)
+	starting, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	session, err := client.Connect(starting, &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		if errors.Is(starting.Err(), context.DeadlineExceeded) {
+			a.result.fault("hung", "%s: the coordinator does not start: %v", a.name, err)
+		}
+		return nil, 0
+	}
+	return session, cmd.Process.Pid
+}
+
+// stderr keeps what a coordinator logs, with the time and the name of its agent, beside the errors of its calls.
+type stderr struct {
+	out  *log.Logger
+	name string
+}
+
+func (s *stderr) Write(text []byte) (int, error) {
+	s.out.Printf("%s: %s", s.name, text)
+	return len(text), nil
+}
+
+// pass starts and ends coordinators beside the others until ctx ends: one that only begins, one that lists the
+// tabs, and one that leaves a tab open, which ends with it.
+func (a *agent) pass(ctx context.Context) {
+	for ctx.Err() == nil {
+		session, _ := a.start(ctx)
+		if session == nil {
+			continue
+		}
+		a.result.add("agents that pass")
+		switch a.random.IntN(3) {
+		case 0:
+			_, _ = a.call(ctx, session, "browser_tabs", map[string]any{"action": "list"}) // its browser may have gone
+		case 1:
+			if mark, err := a.open(ctx, session); err == nil {
+				_ = a.ask(ctx, session, mark)
+			}
+		}
+		session.Close()
+	}
+}
+
 // page opens a page and asks in it. It reports whether the coordinator still runs.
 func (a *agent) page(ctx context.Context, session *mcp.ClientSession) bool {
-	a.count++
-	mark := fmt.Sprintf("%s-%s-%d", a.window.name, a.name, a.count)
-	a.opened = a.window.changes()
-	arguments := map[string]any{"action": "new", "url": a.site.page(mark)}
-	if _, err := a.call(ctx, session, "browser_tabs", arguments); err != nil {
+	mark, err := a.open(ctx, session)
+	if err != nil {
 		return a.goesOn(ctx, err)
 	}
 	for range 20 + a.random.IntN(100) {
@@ -70,8 +110,35 @@ func (a *agent) page(ctx context.Context, session *mcp.ClientSession) bool {
 		}
 	}
 	// Close the opened tab; if that fails, the browser has gone.
-	_, err := a.call(ctx, session, "browser_tabs", map[string]any{"action": "close"})
+	_, err = a.call(ctx, session, "browser_tabs", map[string]any{"action": "close"})
 	return a.goesOn(ctx, err)
+}
+
+// open opens a page, which the answer must name as the tab that the agent works in.
+func (a *agent) open(ctx context.Context, session *mcp.ClientSession) (mark string, err error) {
+	a.count++
+	mark = fmt.Sprintf("%s-%s-%d", a.window.name, a.name, a.count)
+	a.opened = a.window.changes()
+	got, err := a.call(ctx, session, "browser_tabs", map[string]any{"action": "new", "url": a.site.page(mark)})
+	if err != nil {
+		return mark, err
+	}
+	var list struct{ Tabs []tab }
+	if err := json.Unmarshal(got.structured, &list); err != nil {
+		a.result.fault("wrong", "%s: a list of tabs that cannot be read: %.300s", a.name, got.structured)
+		return mark, nil
+	}
+	current := slices.DeleteFunc(list.Tabs, func(t tab) bool { return !t.Current })
+	if len(current) != 1 || !current[0].Yours || current[0].URL != a.site.page(mark) {
+		return mark, a.elsewhere(mark, "for a new tab", string(got.structured))
+	}
+	return mark, nil
+}
+
+// tab is one of the structured answer of browser_tabs.
+type tab struct {
+	URL            string
+	Current, Yours bool
 }
 
 // refused is a tool's own error: the coordinator still runs.
@@ -196,6 +263,10 @@ func (a *agent) call(
 	}
 	if res.IsError {
 		a.result.add("MCP errors")
+		if strings.Contains(text.String(), "reported more than this program could read") {
+			a.result.add("MCP errors by an overflow")
+		}
+		a.result.agents.Printf("%s: %s: %.500s", a.name, tool, text.String())
 		return nil, &refused{tool + ": " + text.String()}
 	}
 	structured, err := json.Marshal(res.StructuredContent)

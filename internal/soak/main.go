@@ -1,7 +1,7 @@
 //go:build linux
 
 // Command soak runs windows, agents and CDP clients for a while, and kills and stops
-// them at random. It counts what must never happen: a wrong, lost or doubled response, a
+// them at random, also for longer than the events of a busy page can wait. It counts what must never happen: a wrong, lost or doubled response, a
 // call that hangs, and anything left behind.
 package main
 
@@ -26,6 +26,7 @@ func main() {
 	windows := flag.Int("windows", 2, "how many windows")
 	each := flag.Int("each", 2, "how many agents and clients for each window")
 	log := flag.String("log", "", "write to this `FILE` as well")
+	logs := flag.String("logs", os.DevNull, "write what the agents' coordinators log to this `FILE`")
 	flag.Parse()
 	var out io.Writer = os.Stdout
 	if *log != "" {
@@ -36,7 +37,12 @@ func main() {
 		}
 		out = io.MultiWriter(os.Stdout, file)
 	}
-	ok, err := run(out, *coordinator, *duration, *seed, *windows, *each)
+	agents, err := os.Create(*logs)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+	ok, err := run(out, agents, *coordinator, *duration, *seed, *windows, *each)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 	}
@@ -45,7 +51,9 @@ func main() {
 	}
 }
 
-func run(out io.Writer, coordinator string, duration time.Duration, seed uint64, windowCount, each int) (bool, error) {
+func run(
+	out, log io.Writer, coordinator string, duration time.Duration, seed uint64, windowCount, each int,
+) (bool, error) {
 	coordinator, err := filepath.Abs(coordinator)
 	if err != nil {
 		return false, err
@@ -55,7 +63,7 @@ func run(out io.Writer, coordinator string, duration time.Duration, seed uint64,
 	if err != nil {
 		return false, err
 	}
-	r := newResult(out)
+	r := newResult(out, log)
 	s, err := startSite()
 	if err != nil {
 		return false, err
@@ -96,9 +104,13 @@ func run(out io.Writer, coordinator string, duration time.Duration, seed uint64,
 			c := &client{name: fmt.Sprintf("c%d%s", i, w.name), window: w, site: s, result: r, random: random()}
 			working.Go(func() { c.run(timed) })
 		}
+		passing := &agent{target: target{name: "p" + w.name}, window: w, site: s, result: r, random: random()}
+		working.Go(func() { passing.pass(timed) })
 	}
 	disturber := random()
 	working.Go(func() { disturb(timed, disturber, r, windows, agents) })
+	overloader := random()
+	working.Go(func() { overload(timed, overloader, r, agents) })
 	progress(timed, r)
 	working.Wait()
 	release()

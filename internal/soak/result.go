@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"slices"
 	"strings"
@@ -18,8 +19,9 @@ var faults = []string{"wrong", "lost", "doubled", "hung", "orphaned"}
 
 // result counts the workers' actions and the faults.
 type result struct {
-	log   io.Writer
-	began time.Time
+	log    io.Writer
+	agents *log.Logger // what the coordinators of the agents log
+	began  time.Time
 
 	mu      sync.Mutex // guards the fields that follow
 	calls   map[string]int
@@ -36,8 +38,9 @@ const (
 	done                   // a response came
 )
 
-func newResult(log io.Writer) *result {
-	return &result{log: log, began: time.Now(), calls: map[string]int{}, faults: map[string]int{},
+func newResult(out, agents io.Writer) *result {
+	return &result{log: out, agents: log.New(agents, "", log.Ltime|log.Lmicroseconds), began: time.Now(),
+		calls: map[string]int{}, faults: map[string]int{},
 		actions: map[string]outcome{}}
 }
 

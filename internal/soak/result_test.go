@@ -20,7 +20,7 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	r := newResult(io.Discard)
+	r := newResult(io.Discard, io.Discard)
 	act := func(id string) {
 		t.Helper()
 		res, err := http.Post(s.url+"/act?id="+id, "", nil)
@@ -64,7 +64,7 @@ func TestLeftBehind(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(p.dir, "tm", "left"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := newResult(io.Discard)
+	r := newResult(io.Discard, io.Discard)
 	p.checkLeft(r, 0)
 	sleep.Wait()
 	if r.faults["orphaned"] != 2 {
