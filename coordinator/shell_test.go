@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -60,6 +61,30 @@ func endSessions(env *testscript.Env) {
 func otherVersionMain() {
 	release = "0.0.9"
 	main()
+}
+
+// `expect` with nothing to expect fails, also with a time, and a name that is none is followed by those
+// that are.
+func TestNothingIsGuessed(t *testing.T) {
+	t.Parallel()
+	dir, shop := t.TempDir(), toolstest.Folder(t, "shop")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"expect"}, "nothing to wait for"},
+		{[]string{"expect", "--time", "1"}, "nothing to wait for"},
+		{[]string{"mcp", "--attach", "chromee"}, "want one of chrome, chrome-beta"},
+	} {
+		cmd := command(t.Context(), t, dir, c.args...)
+		cmd.Dir = shop
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v\n%s", c.args, err, out)
+		}
+	}
+	closing := command(t.Context(), t, dir, "close")
+	closing.Dir = shop
+	must.Do(t, closing.Run())
 }
 
 // Another user reaches no session, also with the path of its folder.

@@ -120,6 +120,13 @@ func (c *Choice) parse(flag, value, variable string, header http.Header, schemes
 	switch {
 	case errors.Is(err, errSecret):
 		return nil, fmt.Errorf("%s: %w. Set $%s to the address instead, or use --headers", flag, err, variable)
+	case err != nil && flag == "--attach" && !strings.Contains(text, "://"):
+		err = fmt.Errorf("want one of %s, a profile folder, or %w", strings.Join(userchrome.Names, ", "),
+			errors.New(strings.TrimPrefix(err.Error(), "want ")))
+		if fromCommandLine && !strings.Contains(text, "@") {
+			return nil, fmt.Errorf("%s %q: %w", flag, text, err)
+		}
+		return nil, fmt.Errorf("$%s: %w", variable, err)
 	case err != nil && fromCommandLine && !strings.Contains(text, "@"): // else it may have a password
 		return nil, fmt.Errorf("%s %q: %w", flag, text, err)
 	case err != nil && fromCommandLine:

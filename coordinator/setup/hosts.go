@@ -181,6 +181,12 @@ var hosts = []Host{
 		skills: ".cline/skills", userSkills: "~/.cline/skills",
 	},
 	{
+		ID: "cline-vscode", Name: "Cline in VS Code", Default: User,
+		next:    "Cline's panel in VS Code lists the server under MCP Servers.",
+		user:    []string{"CONFIG/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"},
+		servers: mcpServers, format: jsonFormat{},
+	},
+	{
 		ID: "kiro", Name: "Kiro", Default: Project, programs: []string{"kiro", "kiro-cli"},
 		next:    "Kiro's panel lists the server under MCP Servers.",
 		project: []string{".kiro/settings/mcp.json"},

@@ -3,7 +3,12 @@ package tools
 import (
 	"context"
 	"log/slog"
+	"net/url"
+	"os"
+	"regexp"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,8 +59,11 @@ func (r *hostRoots) get(ctx context.Context) []string {
 func (r *hostRoots) set(response *mcp.ListRootsResult) []string {
 	var paths []string
 	for _, root := range response.Roots {
-		if path, ok := agent.FilePath(root.URI); ok {
+		if path, ok := rootPath(root.URI); ok {
 			paths = append(paths, path)
+		} else {
+			r.log.Warn("a root of the host is no folder of this machine, so no window is found by it: name the window's "+
+				"folder with --workspace", "root", root.URI)
 		}
 	}
 	r.mu.Lock()
@@ -66,6 +74,26 @@ func (r *hostRoots) set(response *mcp.ListRootsResult) []string {
 		r.changed()
 	}
 	return paths
+}
+
+// drive matches the path of a folder of Windows.
+var drive = regexp.MustCompile(`^/([A-Za-z]):(/.*)?$`)
+
+// rootPath is the path of a root. A host on Windows names the folders of a Linux in WSL as Windows does.
+func rootPath(uri string) (string, bool) {
+	u, err := url.Parse(strings.Replace(uri, "wsl%24", "wsl$", 1))
+	if err != nil || runtime.GOOS == "windows" {
+		return agent.FilePath(uri)
+	}
+	distribution := os.Getenv("WSL_DISTRO_NAME")
+	if host := strings.ToLower(u.Host); u.Scheme == "file" && (host == "wsl.localhost" || host == "wsl$") {
+		name, path, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+		return "/" + path, distribution != "" && strings.EqualFold(name, distribution)
+	}
+	if of := drive.FindStringSubmatch(u.Path); of != nil {
+		return "/mnt/" + strings.ToLower(of[1]) + of[2], distribution != ""
+	}
+	return agent.FilePath(uri)
 }
 
 const (

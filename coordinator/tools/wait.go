@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +70,7 @@ var _ = define(definition[waitIn]{
 		}
 		return s
 	},
-	Steps: []action{{Name: "wait"}, {Name: "expect", Aliases: []string{"assert"}, Adapt: inTime}},
+	Steps: []action{{Name: "wait"}, {Name: "expect", Aliases: []string{"assert"}, Adapt: expect}},
 	Shell: []command{
 		{Name: "wait", Args: "[text]"},
 		{Name: "expect", Summary: "Fail unless all that is given is true within 5 s", Args: "[text]"},
@@ -86,6 +88,18 @@ var _ = define(definition[waitIn]{
 
 // expectedWithin is how many seconds may pass until what a step expects is so.
 const expectedWithin = 5
+
+// expect is inTime. Without anything to expect it sets no time: the tool reports that.
+func expect(arguments map[string]any) map[string]any {
+	expects := slices.ContainsFunc(slices.Collect(maps.Keys(arguments)), func(name string) bool {
+		return name != "time" && name != "tab" && name != "window"
+	})
+	if !expects {
+		delete(arguments, "time")
+		return arguments
+	}
+	return inTime(arguments)
+}
 
 // inTime limits the wait of a step.
 func inTime(arguments map[string]any) map[string]any {

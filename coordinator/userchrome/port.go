@@ -120,11 +120,26 @@ func (p *port) absent() error {
 	if p.pid != 0 && !enabled(p.folder) {
 		return &offError{p.Name()}
 	}
+	if p.pid != 0 && p.hasListened() {
+		return fmt.Errorf("%s is closing, or you have switched remote debugging off in it: start it, or %s, then try again",
+			p.Name(), switchOn)
+	}
 	if p.pid != 0 {
 		return fmt.Errorf("%s runs and does not listen for programs yet: %s, or restart it if it is on already, then "+
 			"try again", p.Name(), switchOn)
 	}
 	return &endedError{p.Name(), p.folder, enabled(p.folder)}
+}
+
+// hasListened reports whether the browser that uses the folder now has written its port: both notes of it
+// outlive a browser.
+func (p *port) hasListened() bool {
+	started, err := os.Lstat(filepath.Join(p.folder, "SingletonLock"))
+	if err != nil {
+		return false
+	}
+	written, err := os.Stat(filepath.Join(p.folder, "DevToolsActivePort"))
+	return err == nil && !written.ModTime().Before(started.ModTime())
 }
 
 // enabled reports whether the user has switched remote debugging on, as the browser last

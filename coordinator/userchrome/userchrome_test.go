@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -205,12 +206,22 @@ func TestErrors(t *testing.T) {
 			must.Do(t, os.Remove(filepath.Join(profile, "SingletonLock")),
 				os.WriteFile(file, []byte("1\n/devtools/browser/gone"), 0o600))
 		}, "does not run"},
+		{"closing", func() {
+			must.Do(t, os.WriteFile(filepath.Join(profile, "Local State"),
+				[]byte(`{"devtools":{"remote_debugging":{"user-enabled":true}}}`), 0o600),
+				os.Symlink(fmt.Sprintf("%s-%d", host, os.Getpid()), filepath.Join(profile, "SingletonLock")),
+				os.WriteFile(file, []byte("1\n/devtools/browser/now"), 0o600))
+		}, "your own Chromium is closing, or you have switched"},
+		{"not listening yet", func() {
+			long := time.Now().Add(-time.Hour)
+			must.Do(t, os.Chtimes(file, long, long))
+		}, "runs and does not listen for programs yet"},
 		{"no port", func() { must.Do(t, os.WriteFile(file, []byte("x"), 0o600)) }, "does not name a port"},
 		{"another host", func() { must.Do(t, os.WriteFile(file, []byte("80\n/a@evil.test/"), 0o600)) }, "does not name"},
 		{"others may write it", func() { must.Do(t, os.Chmod(file, 0o666)) }, "chmod go-w " + file},
 		{"another program's port", func() {
 			port := taken.Addr().(*net.TCPAddr).Port
-			must.Do(t, os.Remove(file),
+			must.Do(t, os.Remove(file), os.Remove(filepath.Join(profile, "SingletonLock")),
 				os.WriteFile(file, fmt.Appendf(nil, "%d\n/devtools/browser/gone", port), 0o600),
 				os.Symlink(fmt.Sprintf("%s-%d", host, os.Getppid()), filepath.Join(profile, "SingletonLock")))
 		}, "another program listens at port"},

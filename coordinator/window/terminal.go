@@ -131,7 +131,7 @@ func (t *Terminal) close(q *question) {
 	case q.result == abandoned:
 		fmt.Fprintln(t.out, "\nNo longer needed: the client has given up.")
 	case q.result.Reason == "timeout":
-		fmt.Fprintf(t.out, "\nRefused: no answer within %v.\n", answerTimeout)
+		fmt.Fprintf(t.out, "\nRefused: no answer within a minute.\n")
 	default:
 		fmt.Fprintln(t.out, "\nAnswered elsewhere.")
 	}

@@ -137,6 +137,9 @@ func FilePath(uri string) (string, bool) {
 		return "", false
 	}
 	path := u.Path
+	if runtime.GOOS != "windows" && u.Host != "" && u.Host != "localhost" {
+		return "", false // it is on another machine
+	}
 	if runtime.GOOS == "windows" {
 		if u.Host != "" {
 			return `\\` + u.Host + filepath.FromSlash(path), true
