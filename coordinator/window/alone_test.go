@@ -34,3 +34,19 @@ func TestChangesOfAlone(t *testing.T) {
 	default:
 	}
 }
+
+// Of two answers to one question the first one counts, also while its client has not read it, and the second is
+// an error.
+func TestFirstAnswerCounts(t *testing.T) {
+	q := questions{granted: map[grant]bool{}, access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}}
+	asked := &question{settled: make(chan struct{}), arg: vscodeipc.AskArg{Act: "browser_click"}}
+	defer q.add(asked)()
+	answer := func(choice string) error {
+		_, err := q.answer(t.Context(), vscodeipc.AnswerArg{Question: asked.id, Choice: choice, Last: asked.number})
+		return err
+	}
+	must.Do(t, answer(vscodeipc.ChoiceOnce))
+	if err := answer(vscodeipc.ChoiceRefuse); err == nil || asked.result.Decision != "allow" {
+		t.Errorf("the second answer: %v; the client gets %+v", err, asked.result)
+	}
+}

@@ -184,12 +184,13 @@ func (q *questions) keepOnly(here map[string]bool) {
 }
 
 // choose settles a question as the user has answered it. q.mu is held.
-func (q *questions) choose(each *question, choice, tab string) {
-	isFirst := each.settleWith(results[choice], tab)
+func (q *questions) choose(each *question, choice, tab string) (isFirst bool) {
+	isFirst = each.settleWith(results[choice], tab)
 	if isFirst && choice == vscodeipc.ChoiceSession {
 		q.granted[grant{each.arg.Client, each.arg.Origin}] = true
 		q.decide()
 	}
+	return isFirst
 }
 
 // decide settles the questions that the mode, the stopped clients and what is granted answer. q.mu
@@ -232,10 +233,11 @@ func (q *questions) answer(_ context.Context, arg vscodeipc.AnswerArg) (any, err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	late := &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "no such question waits: it was answered already, " +
+		"or its client no longer waits. This answer has allowed and refused nothing"}
 	at := slices.IndexFunc(q.waiting, func(each *question) bool { return each.id == arg.Question })
 	if at < 0 || arg.Last < q.waiting[at].number {
-		return nil, &vscodeipc.Error{Code: vscodeipc.CodeRefused, Message: "no such question waits: it was answered " +
-			"already, or its client no longer waits. Nothing was allowed by this answer"}
+		return nil, late
 	}
 	asked := q.waiting[at]
 	if !slices.Contains(choicesOf(asked.arg), arg.Choice) {
@@ -244,7 +246,9 @@ func (q *questions) answer(_ context.Context, arg vscodeipc.AnswerArg) (any, err
 	if requestsTab(asked.arg) && results[arg.Choice].Decision == "allow" && !asked.has(arg.Tab) {
 		return nil, badPayload(errors.New("choose one of the tabs"))
 	}
-	q.choose(asked, arg.Choice, arg.Tab)
+	if !q.choose(asked, arg.Choice, arg.Tab) { // another answer came first
+		return nil, late
+	}
 	return struct{}{}, nil
 }
 
