@@ -67,7 +67,7 @@ func TestCallsAfterTheConnection(t *testing.T) {
 			return errors.Join(err, p.Observer().Recording())
 		},
 		"record a video": func() error {
-			_, err := p.Recorder().Start(ctx, video.Settings{}, func(write func(*os.File) error) (string, int64, error) {
+			_, err := p.Recorder().Start(ctx, video.Settings{IsOutside: func(string) bool { return false }}, func(write func(*os.File) error) (string, int64, error) {
 				return "", 0, errors.New("a file is made")
 			})
 			return err

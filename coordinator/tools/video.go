@@ -128,6 +128,7 @@ func startVideo(ctx context.Context, c *agent.Call, in startVideoIn) error {
 	if err != nil {
 		return err
 	}
+	settings.IsOutside = func(address string) bool { return !c.Agent.MayFilm(p, address) }
 	recording, err := p.Recorder().Start(ctx, settings, file.Write)
 	if err != nil {
 		return err

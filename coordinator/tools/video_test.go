@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -345,6 +346,35 @@ func TestStoryboardStaysWithinBounds(t *testing.T) {
 	user.Browse("file://" + filesOutside(t, w.Folder))
 	agent.Refused("browser_storyboard", args{}, "out of bounds")
 	agent.Must("browser_stop_video", args{})
+}
+
+// A video shows nothing of what the agent may not read: the last picture before it stays.
+func TestVideoStaysWithinBounds(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><body style="background: #00f"><button>Order</button>`)
+	w := toolstest.OpenWindow(t)
+	user := toolstest.Sit(t, w.Browser())
+	user.Browse(url)
+	agent := w.Agent("devtools")
+	agent.Must("browser_start_video", args{"filename": "bounds"})
+	outside := filepath.Join(t.TempDir(), "outside.html")
+	must.Do(t, os.WriteFile(outside, []byte(`<title>Outside</title><body style="background: #f00">precious`), 0o600))
+	for range 3 {
+		user.Browse("file://" + outside)
+		recorded(t, agent.Saved("bounds.webm"))
+		user.Browse(url)
+		recorded(t, agent.Saved("bounds.webm"))
+	}
+	agent.Must("browser_stop_video", args{})
+	frames := play(t, agent, agent.Saved("bounds.webm"), [2]int{300, 300}).Frames
+	if len(frames) < 5 {
+		t.Fatalf("the video has %d pictures", len(frames))
+	}
+	for _, frame := range frames {
+		if !near(frame.Colors[0], [3]int{0, 0, 255}) {
+			t.Errorf("at %.1f s it shows %v", frame.At, frame.Colors[0])
+		}
+	}
 }
 
 // Of two videos that begin at the same time one goes on, with the elements of its actions.

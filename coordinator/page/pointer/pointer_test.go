@@ -121,7 +121,7 @@ func TestNoPointerInScreenshots(t *testing.T) {
 		defer file.Close()
 		return path, 0, write(file)
 	}
-	recording, err := p.Recorder().Start(t.Context(), video.Settings{Width: 320}, save)
+	recording, err := p.Recorder().Start(t.Context(), video.Settings{Width: 320, IsOutside: func(string) bool { return false }}, save)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,9 @@ type Settings struct {
 	Rate          float64 // frames per second at most; 0: 25
 	// Hide replaces secrets in the names of elements.
 	Hide func(string) string
+	// IsOutside reports whether the page shows what must not be in the video, if its main frame has
+	// that address; empty: the one that the page itself knows of.
+	IsOutside func(address string) bool
 }
 
 const (
@@ -213,7 +216,11 @@ func (r *Recording) open(ctx context.Context) error {
 		return err
 	}
 	r.first = picture{first.Data, first.Part.Width}
-	r.frames = r.page.Listen(cdppage.ScreencastFrame.Method)
+	// In their order: a new document is reported before a picture of it.
+	r.frames = r.page.Listen(cdppage.ScreencastFrame.Method, cdppage.FrameNavigated.Method)
+	if err := r.page.Call(ctx, cdppage.CommandEnable, nil, nil); err != nil {
+		return err
+	}
 	_, err = protocol.Call(ctx, r.page, cdppage.StartScreencast, cdppage.StartScreencastParams{
 		Format: cdppage.StartScreencastFormatJpeg, Quality: new(int64(90)),
 		MaxWidth: int64(r.width()), MaxHeight: int64(r.height()),
@@ -388,6 +395,7 @@ func (r *Recording) follow(to *file) error {
 	defer repeat.Stop()
 	pace := time.Duration(float64(time.Second) / r.settings.Rate)
 	var session int64        // of the last frame
+	var address string       // of the main frame, once it has another document
 	var due <-chan time.Time // when the browser may send another frame; nil: now
 	for {
 		var e cdp.Event
@@ -421,6 +429,16 @@ func (r *Recording) follow(to *file) error {
 		if !open {
 			return r.closed()
 		}
+		if e.Method == cdppage.FrameNavigated.Method {
+			var navigated cdppage.EventFrameNavigated
+			if err := e.Decode(&navigated); err != nil {
+				return err
+			}
+			if navigated.Frame != nil && navigated.Frame.ParentID == "" {
+				address = navigated.Frame.URL + navigated.Frame.URLFragment
+			}
+			continue
+		}
 		var frame cdppage.EventScreencastFrame
 		if e.Method != "" {
 			if err := e.Decode(&frame); err != nil {
@@ -428,7 +446,7 @@ func (r *Recording) follow(to *file) error {
 			}
 		}
 		var shows picture
-		if frame.Metadata != nil {
+		if frame.Metadata != nil && !r.settings.IsOutside(address) { // else the last picture stays
 			shows = picture{frame.Data, frame.Metadata.DeviceWidth}
 		}
 		if err := r.draw(to, shows); err != nil {

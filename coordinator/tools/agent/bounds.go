@@ -94,6 +94,14 @@ func (a *Agent) mayRead(ctx context.Context, p *page.Page) error {
 	return nil
 }
 
+// MayFilm reports whether a video may show a page whose main frame has that address; empty: the one
+// that the page itself knows of. It asks the host for nothing.
+func (a *Agent) MayFilm(p *page.Page, address string) bool {
+	ctx := context.Background()
+	return a.mayRead(ctx, p) == nil &&
+		(address == "" || a.CheckOrigin(address) == nil && a.MayShow(ctx, p.Folders(), address) == nil)
+}
+
 // Bind limits a page to the allowed origins, where some are configured, and to the
 // allowed files where the page could request any file. A server's page cannot request
 // files and must not be slowed down by the check. The page is about to open that,
