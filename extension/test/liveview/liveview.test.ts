@@ -382,12 +382,13 @@ test("a note has no picture of another document", async () => {
   expect(annotation?.picture).toBeUndefined();
 });
 
-test("what is drawn at once is captured one after another, and waits for no picture of the page", async () => {
+test("what is drawn at once is captured one after another without a clip, and waits for no picture", async () => {
   const { live, until } = await drawable();
   const { call } = Cdp.prototype;
   const made: string[] = [];
   const calls = vi.spyOn(Cdp.prototype, "call").mockImplementation(function (this: Cdp, method, ...rest) {
     if (/^Page.(captureScreenshot|stopScreencast)$/.test(method)) made.push(method);
+    expect(rest[0]).not.toHaveProperty("clip"); // two at once would leave the page at its size
     // A page that is stopped at a breakpoint begins only later.
     return method === "Page.startScreencast" ? new Promise(() => {}) : call.call(this, method, ...rest);
   });

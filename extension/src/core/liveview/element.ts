@@ -3,6 +3,7 @@
 import type { Members } from "../browser/cdp";
 import type { AnnotatedNode, Annotation } from "../protocol/protocol.generated";
 import { elementLimit, pictureLimit, textLimit } from "../window/notelimits";
+import { cutPng, sizeOfPng } from "./png";
 import { world } from "./screencast";
 
 export interface Size {
@@ -108,7 +109,8 @@ async function draw(
   const across = (part: number) => ((part * size.width) / scale) * zoom;
   const down = (part: number) => ((part * size.height) / scale) * zoom;
   const place: Box = [pageX * zoom + across(x), pageY * zoom + down(y), across(right - x), down(bottom - y)];
-  const picture = await pictureOf(call, place, place[2] / zoom).catch(() => undefined); // the rest is worth sending too
+  const area = { x: x * size.width, y: y * size.height, width: place[2] / zoom, height: place[3] / zoom };
+  const picture = await pictureOf(call, area, size, scale).catch(() => undefined); // the rest is worth sending too
   const isSame = await mainFrame(call).then(
     (now) => now.loaderId === loaderId, // else the picture may show the next document
     () => false,
@@ -190,27 +192,34 @@ function covers(box: Box, [left, top, width, height]: Box): boolean {
   return width * height === 0 || common > (width * height) / 2;
 }
 
-/** It is as wide as the area in the page's own pixels: on a dense screen the browser's is wider. */
-async function pictureOf(call: Call, [x, y, width, height]: Box, own: number): Promise<string | undefined> {
-  const clip = { x, y, width, height, scale: 1 };
-  const take = async (format: Members) => String((await call("Page.captureScreenshot", { ...format, clip })).data);
-  let picture = await take({ format: "png" });
-  const ratio = own / widthOf(picture);
-  if (ratio < 0.9 || ratio > 1.1) {
-    clip.scale = ratio;
-    picture = await take({ format: "png" });
-  }
-  for (const quality of [80, 40]) {
+/**
+ * An area of what is in sight, in the page's own pixels: on a dense screen the browser's picture has more, and for a
+ * large one the result has fewer. The browser captures all that is in sight: only that changes nothing in the page.
+ * `size` is that of all, before any pinch.
+ */
+async function pictureOf(call: Call, area: Area, size: Size, pinch: number): Promise<string | undefined> {
+  const { data } = await call("Page.captureScreenshot", { format: "png", optimizeForSpeed: true });
+  const whole = Uint8Array.from(Buffer.from(String(data), "base64"));
+  const { width, height } = sizeOfPng(whole);
+  const density = Math.min(width / size.width, height / size.height); // size may be without a scroll bar
+  const from = {
+    x: Math.round(area.x * density),
+    y: Math.round(area.y * density),
+    width: Math.max(1, Math.round(area.width * pinch * density)),
+    height: Math.max(1, Math.round(area.height * pinch * density)),
+  };
+  for (const smaller of [1, 2, 4]) {
+    const pixels = (length: number) => Math.max(1, Math.round(length / smaller));
+    const part = await cutPng(whole, from, { width: pixels(area.width), height: pixels(area.height) });
+    const picture = btoa(Array.from(part, (value) => String.fromCharCode(value)).join("")); // also in a browser
     if (picture.length <= pictureLimit) return picture;
-    picture = await take({ format: "jpeg", quality });
   }
-  return picture.length <= pictureLimit ? picture : undefined;
+  return undefined;
 }
 
-/** Of a PNG in base64. */
-function widthOf(picture: string): number {
-  const header = Uint8Array.from(Buffer.from(picture.slice(0, 32), "base64"));
-  return new DataView(header.buffer).getUint32(16);
+interface Area extends Size {
+  x: number;
+  y: number;
 }
 
 /** Where elements are in the picture, in parts of its size, of those whose document the page shows. */

@@ -391,11 +391,8 @@ export class Screencast {
   }
 
   /** Asks the browser about the page. */
-  readonly call = (method: string, params: Members = {}): Promise<Members> => {
-    // A capture in another session than the device's ends its density and its touch screen.
-    const isCapture = method === "Page.captureScreenshot" && this.#device && !this.#replaced;
-    return this.cdp.call(method, params, isCapture ? this.#deviceSession : this.session);
-  };
+  readonly call = (method: string, params: Members = {}): Promise<Members> =>
+    this.cdp.call(method, params, this.session);
 
   /** Ends it, and all that it brought about. */
   async close(): Promise<void> {
