@@ -79,6 +79,9 @@ func Run(ctx context.Context, o ProcessOptions) error {
 	if p.listener, err = usersocket.Listen(o.Place.path("sock")); err != nil {
 		return err
 	}
+	if err := o.Place.sweep(); err != nil {
+		o.Logger.Warn("files of sessions that have ended stay", "error", err)
+	}
 	following, stop := context.WithCancel(context.Background())
 	defer stop()
 	var endAgent func(error)
@@ -166,7 +169,7 @@ func (p *process) serve(ctx context.Context, conn net.Conn) {
 	defer p.mu.Unlock()
 	p.running--
 	if p.running == 0 && !p.ended {
-		p.idle.Reset(max(0, p.Idle-time.Since(p.used))) // who only lists it does not use it
+		p.idle.Reset(max(0, p.Idle-time.Since(p.used))) // listing does not count as use
 	}
 }
 
