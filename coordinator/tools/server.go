@@ -19,11 +19,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"browser-coordinator/coordinator/tools/agent"
 	"browser-coordinator/coordinator/tools/answer"
+	"browser-coordinator/internal/notify"
 )
 
 // Options of a server.
@@ -41,9 +43,11 @@ type Server struct {
 	calls   context.Context // of all calls: it ends with that of Run
 	cancel  context.CancelCauseFunc
 
-	mu    sync.Mutex // guards the fields that follow
-	agent *agent.Agent
-	roots *hostRoots // nil: the session was opened with its folder
+	mu      sync.Mutex // guards the fields that follow
+	agent   *agent.Agent
+	roots   *hostRoots       // nil: the session was opened with its folder
+	running int              // calls
+	ended   notify.Broadcast // when none runs
 }
 
 //go:embed prompts/instructions.md
@@ -175,7 +179,8 @@ func (s *Server) Run(ctx context.Context, transport mcp.Transport) error {
 
 // Open makes the agent of a session with that name, or, if that is empty, with its first host's.
 // The connections of its host come and go (Join, Accept); its folder is Dir. It ends with end,
-// which first ends the calls with the cause.
+// which first ends the calls with the cause, and awaits them: one that connects to a browser leaves no
+// connection behind.
 func (s *Server) Open(ctx context.Context, name, version string) (a *agent.Agent, end func(cause error)) {
 	a = agent.New(&s.options.Options, agent.Host{})
 	if name != "" {
@@ -187,7 +192,46 @@ func (s *Server) Open(ctx context.Context, name, version string) (a *agent.Agent
 	stop := s.follow(ctx, a)
 	return a, func(cause error) {
 		s.cancel(cause)
+		s.awaitCalls()
 		stop()
+	}
+}
+
+// callsTimeout bounds how long calls take to end once they are cancelled.
+const callsTimeout = 5 * time.Second
+
+// begin counts a call; false: the calls have been cancelled.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls.Err() != nil {
+		return false
+	}
+	s.running++
+	return true
+}
+
+// finish counts the end of a call.
+func (s *Server) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running--; s.running == 0 {
+		s.ended.Notify()
+	}
+}
+
+// awaitCalls waits until the calls that were cancelled have ended.
+func (s *Server) awaitCalls() {
+	s.mu.Lock()
+	running, ended := s.running, s.ended.Next()
+	s.mu.Unlock()
+	if running == 0 {
+		return
+	}
+	select {
+	case <-ended:
+	case <-time.After(callsTimeout):
+		s.options.Logger.Error("a call goes on after the end of its session", "calls", running)
 	}
 }
 
@@ -310,6 +354,10 @@ func (s *Server) prepare(next mcp.MethodHandler) mcp.MethodHandler {
 		s.sessionOf(session)
 		defer s.sessionOf(session) // the host's first message has been read
 		if call, ok := req.(*mcp.CallToolRequest); ok {
+			if !s.begin() {
+				return nil, context.Cause(s.calls)
+			}
+			defer s.finish()
 			var cancel context.CancelCauseFunc
 			ctx, cancel = context.WithCancelCause(ctx)
 			defer cancel(nil)
