@@ -119,9 +119,9 @@ func (w *Window) Serve(ctx context.Context, o *Options) error {
 	commands[vscodeipc.CommandNoteGive] = handler(w.giveNote)
 	commands[vscodeipc.CommandNoteTake] = handler(w.takeNote)
 	info := vscodeipc.ServerInfo{Name: "coordinator", Version: o.Version, Kind: "terminal"}
-	if o.Browser.Kind() == launch.Personal {
+	if w.browser.Kind() == launch.Personal {
 		commands[vscodeipc.CommandDebugStart] = w.start
-		info.Start = "connect to it again with debug_start, for which " + o.Browser.Provider() + " asks its user"
+		info.Start = "connect to it again with debug_start, for which " + w.browser.Provider() + " asks its user"
 	}
 	server, err := vscodeipc.Serve(ctx, vscodeipc.ServerOptions{
 		Workspace: o.Workspace,
