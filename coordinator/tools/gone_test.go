@@ -112,8 +112,24 @@ func TestConnectionThatEndsAlone(t *testing.T) {
 	t.Parallel()
 	site, browser := toolstest.ServeHTML(t, "<title>Waits</title>"), toolstest.Browser(t)
 	toolstest.Sit(t, browser.URL()).Browse(site)
-	cut := make(chan struct{})
-	address := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+	address, cut := serveRelay(t, browser.URL())
+	agent := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), address).Agent()
+	go func() {
+		toolstest.Sit(t, browser.URL()).Await("window.waits")
+		cut <- func(client *websocket.Conn) {
+			client.Close(websocket.StatusPolicyViolation, "this client reads too slowly")
+		}
+	}()
+	agent.Refused("browser_evaluate", args{"function": "() => { waits = true; return new Promise(() => {}) }"},
+		"the connection to the browser has ended: this client reads too slowly during the call: the browser runs on")
+	agent.Expect("browser_snapshot", nil, "URL: "+site)
+}
+
+// serveRelay relays connections to a browser, one of which cut ends.
+func serveRelay(t *testing.T, browser string) (address string, cut chan<- func(*websocket.Conn)) {
+	t.Helper()
+	ending := make(chan func(*websocket.Conn))
+	served := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		client, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			t.Error(err)
@@ -122,7 +138,7 @@ func TestConnectionThatEndsAlone(t *testing.T) {
 		defer client.CloseNow()
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		real, err := cdp.Resolve(ctx, nil, browser.URL())
+		real, err := cdp.Resolve(ctx, nil, browser)
 		if err != nil {
 			t.Error(err)
 			return
@@ -139,19 +155,35 @@ func TestConnectionThatEndsAlone(t *testing.T) {
 		go relay(ctx, client, upstream)
 		go relay(ctx, upstream, client)
 		select {
-		case <-cut:
-			client.Close(websocket.StatusPolicyViolation, "this client reads too slowly")
+		case end := <-ending:
+			end(client)
 		case <-ctx.Done():
 		}
 	})
-	agent := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "ws"+strings.TrimPrefix(address, "http")+"/browser").Agent()
+	return "ws" + strings.TrimPrefix(served, "http") + "/browser", ending
+}
+
+// personal is a browser as its user's own: a program holds the connection to it.
+type personal struct{ launch.Source }
+
+func (personal) Kind() launch.Kind { return launch.Personal }
+
+// Where the program ends that holds the connection to the user's own browser, nothing says that the browser did.
+func TestProgramWithTheConnectionEnds(t *testing.T) {
+	t.Parallel()
+	site, browser := toolstest.ServeHTML(t, "<title>Waits</title>"), toolstest.Browser(t)
+	toolstest.Sit(t, browser.URL()).Browse(site)
+	address, cut := serveRelay(t, browser.URL())
+	source := must.Get((&provider.Choice{Attach: address}).Source(slog.New(slog.DiscardHandler)))(t)
+	agent := toolstest.Start(t, options{
+		Dir: toolstest.Folder(t, "shop"), Launcher: launch.New(personal{source}), Attached: true,
+	})
 	go func() {
 		toolstest.Sit(t, browser.URL()).Await("window.waits")
-		cut <- struct{}{}
+		cut <- func(client *websocket.Conn) { client.CloseNow() } // as when it is killed
 	}()
 	agent.Refused("browser_evaluate", args{"function": "() => { waits = true; return new Promise(() => {}) }"},
-		"the connection to the browser has ended: this client reads too slowly during the call: the browser runs on")
-	agent.Expect("browser_snapshot", nil, "URL: "+site)
+		"the program that holds the connection to Chrome ended", "Chrome itself may run on, with its tabs")
 }
 
 // relay sends one side's messages to the other.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/coordinator/page/snapshot"
@@ -350,11 +351,20 @@ func failureOf(err error) answer.Failure {
 	return answer.Failed
 }
 
+// isPersonal reports whether the call is in the user's own browser, whose connection a program of ours holds.
+func (c *Call) isPersonal() bool {
+	return c.where.owner != ofWindow && c.Agent.Launcher != nil && c.Agent.Launcher.Kind() == launch.Personal
+}
+
 // explain adds the agent's next step to an error that does not have one, and removes the
 // window's code for it.
 func (c *Call) explain(err error) error {
 	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok {
 		return errors.New(fault.Message)
+	}
+	if errors.As(err, new(*page.HungError)) && c.isPersonal() {
+		return fmt.Errorf("%w. Or the program that holds the connection to Chrome is stopped: `coordinator status` lists "+
+			"the programs", err)
 	}
 	if !errors.Is(err, page.ErrBrowserGone) {
 		return err
@@ -363,6 +373,10 @@ func (c *Call) explain(err error) error {
 	ended, next := "its debug session ended or it was closed", "the window's next browser"
 	if c.where.owner == ofSession && !a.ownRuns() && a.places.leave(ownSeat) { // this error reports it
 		ended, next = "it has ended, with its pages, tabs and logins", "the next one, which the next call opens,"
+	}
+	if c.isPersonal() {
+		ended, next = "the program that holds the connection to Chrome ended (`coordinator status` lists them), and "+
+			"Chrome itself may run on, with its tabs", "it"
 	}
 	if errors.As(err, new(*page.DisconnectedError)) {
 		ended, next = "the browser runs on, with its tabs", "it"

@@ -55,7 +55,7 @@ func (d *destination) replaced() string {
 	case ofSession:
 		return "the one in which you worked has ended"
 	case ofStranger:
-		return "the one in which you worked has ended, with its pages, tabs and logins"
+		return "the connection to the one in which you worked has ended, and the tab is not in this one"
 	}
 	return "the debug session of the window was restarted, or another one began"
 }
