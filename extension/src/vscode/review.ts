@@ -150,7 +150,7 @@ class Panel implements ReviewPanel {
     const text = await applyDiff(codeOf(shown, line)).catch((error: unknown) =>
       l10n.t("Nothing was changed. {0}", reason(error)),
     );
-    const { visible } = await import("../core/review/visible");
+    const { visible } = await import("../core/visible");
     if (!this.#closed) void this.panel.webview.postMessage({ type: "applied", line, text: visible(text) });
   }
 

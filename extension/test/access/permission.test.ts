@@ -535,7 +535,7 @@ describe("the page of coordinator show", () => {
       { question: id, choice: "connect", last: 2 },
       { question: id, choice: "once", last: 0 },
     ]) {
-      await expect(call("permission.answer", answer)).rejects.toThrow("No such question waits");
+      await expect(call("permission.answer", answer)).rejects.toThrow("no such question waits");
     }
     expect(shown()).toEqual(["a", 2]);
     await expect(call("permission.answer", { question: id, choice: "always", last: 2 })).rejects.toThrow();

@@ -274,7 +274,8 @@ test("the specification's examples are understood", async () => {
   expect(vectors.length).toBeGreaterThan(3);
   const one = await dial();
   for (const { command, arg } of vectors) {
-    expect(await one.ask(...call(command, arg))).toMatchObject({ success: true });
+    const answers = command === "permission.answer"; // a question that is not there
+    expect(await one.ask(...call(command, arg))).toMatchObject({ success: !answers });
   }
   permissions.close();
 });

@@ -3,7 +3,7 @@
 import * as l10n from "@vscode/l10n";
 import { clientName, plain, siteOf } from "../plaintext";
 import type { AnnotatedNode, Client, PendingQuestion, PermissionAskArg } from "../protocol/protocol.generated";
-import { visible } from "../review/visible";
+import { visible } from "../visible";
 
 /** The action of a CDP client that joins: the user allows its connections, not each action. */
 export const connecting = "connect";

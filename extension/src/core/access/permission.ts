@@ -384,8 +384,10 @@ export function permissionCommands(permissions: Permissions, recordings: Recordi
           const choice = arg.choice("choice", choices);
           if (choice === "refuse" && recordings.end(question)) return {};
           if (!permissions.answer(question, choice, actions, tab)) {
-            const text = "No such question waits, or this is no answer to it. Nothing was allowed by it";
-            throw new Refusal("refused", l10n.t(text));
+            throw new Refusal(
+              "refused",
+              l10n.t("Nothing was answered: no such question waits, or not for this answer"),
+            );
           }
           return {};
         },

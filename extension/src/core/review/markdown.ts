@@ -8,8 +8,8 @@
 // one: a button in the content is ours.
 import * as l10n from "@vscode/l10n";
 import MarkdownIt from "markdown-it";
+import { visible } from "../visible";
 import { type CodeLine, codeLines, type Hunk, hunkOf, hunks } from "./code";
-import { visible } from "./visible";
 
 type Token = ReturnType<MarkdownIt["parse"]>[number];
 
