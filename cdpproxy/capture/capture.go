@@ -131,8 +131,8 @@ func changesPage(params []byte) bool {
 }
 
 var (
-	errNotFlat = &browser.Error{Code: browser.CodeParams, Message: "a picture with a clip, or beyond the viewport, and a " +
-		"command that cannot be read, need a session that was attached with flatten"}
+	errNotFlat = &browser.Error{Code: browser.CodeParams, Message: "a picture with a clip, or beyond the viewport, and " +
+		"a command that cannot be read, need a session that was attached with flatten"}
 	errSameID = &browser.Error{Code: browser.CodeParams, Message: "the picture before with this id is not complete"}
 	errMany   = &browser.Error{Code: browser.CodeServer, Message: fmt.Sprintf("%d commands of this client wait for "+
 		"pictures of pages: send less at a time", maxWaiting)}

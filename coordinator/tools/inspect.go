@@ -31,8 +31,8 @@ var _ = define(definition[inspectIn]{
 	Notes: "It scrolls nothing and moves no mouse. The browser's own rules are left out, and the reversed order " +
 		"of `!important` in layers is not known. Rules of a sheet whose text the browser no longer " +
 		"has are without a place, as the browser writes them. A component's source is the place of the element (React, " +
-		"Svelte), of the class (Angular), its file (Vue), or unknown (Lit). Of Svelte neither props nor state is known. Of Angular, " +
-		"props are the inputs, and state has the other fields but outputs.",
+		"Svelte), of the class (Angular), its file (Vue), or unknown (Lit). Of Svelte neither props nor state is known. " +
+		"Of Angular, props are the inputs, and state has the other fields but outputs.",
 	Example: `{"target": "button \"Order\""}`,
 })
 
@@ -94,6 +94,9 @@ func inspectionText(r inspect.Report) string {
 		b.add("Computed: %s", strings.Join(r.Styles, "; "))
 	}
 	b.addRules(r.Rules)
+	if r.NoRules != "" {
+		b.add("The rules cannot be read: %s", r.NoRules)
+	}
 	if len(r.Listeners) > 0 {
 		b.add("Listeners:")
 	}

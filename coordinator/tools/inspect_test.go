@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 	"browser-coordinator/vscodeipc"
 )
@@ -118,8 +120,9 @@ func TestInspectOfHostileElement(t *testing.T) {
 // that came later. A request of the page at the same time gets through.
 func TestReadingAsksNoServer(t *testing.T) {
 	t.Parallel()
-	for _, caching := range []string{"", "no-store", "no-cache", "max-age=1000"} {
-		t.Run(caching, func(t *testing.T) {
+	for n := range 8 {
+		caching, late := []string{"", "no-store", "no-cache", "max-age=1000"}[n/2], n%2 == 1
+		t.Run(fmt.Sprint(caching, late), func(t *testing.T) {
 			var mu sync.Mutex
 			var asked []string
 			url := toolstest.Serve(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -162,8 +165,15 @@ func TestReadingAsksNoServer(t *testing.T) {
 			mu.Lock()
 			asked = nil
 			mu.Unlock()
-			first.Expect("browser_inspect", args{"target": "p"}, "- p ("+url+"/app.css:3:2)\n    color: red",
-				"    colour: blue [invalid]", "- p ("+url+"/more.css:4:2)\n    display: flex")
+			if late {
+				text := second.Expect("browser_inspect", args{"target": "p"}, "    color: red", "    display: flex")
+				if known := strings.Contains(text, "/app.css:"); known != (caching == "max-age=1000") {
+					t.Errorf("the place of a rule: %s", text)
+				}
+			} else {
+				first.Expect("browser_inspect", args{"target": "p"}, "- p ("+url+"/app.css:3:2)\n    color: red",
+					"    colour: blue [invalid]", "- p ("+url+"/more.css:4:2)\n    display: flex")
+			}
 			second.Expect("browser_inspect", args{"target": "p"}, "    color: red", "    display: flex")
 			for _, agent := range []*toolstest.Agent{first, second} {
 				for n := range strings.Count(before, "\n") {
@@ -172,6 +182,11 @@ func TestReadingAsksNoServer(t *testing.T) {
 				_, _ = agent.Call("browser_har", nil)
 				agent.Must("performance_start_coverage", nil)
 				agent.Must("performance_stop_coverage", nil)
+			}
+			// The user's DevTools still has a text of each style sheet.
+			user := toolstest.Sit(t, w.Browser())
+			for _, method := range []string{"DOM.enable", "CSS.enable"} {
+				must.Do(t, user.Call(t.Context(), method, nil, nil))
 			}
 			mu.Lock()
 			again := slices.Clone(asked)

@@ -67,6 +67,37 @@ func end(c *exec.Cmd) {
 	_ = c.Wait() // it was killed
 }
 
+// Display is its name, for DISPLAY.
+func (s *Screen) Display() string { return s.display }
+
+// Pixels are what the screen shows, a byte for each part of a colour.
+func (s *Screen) Pixels() []byte {
+	s.t.Helper()
+	return s.run("import", "-window", "root", "-depth", "8", "rgb:-")
+}
+
+// AwaitPixels returns when the screen shows these, and reports false if it does not.
+func (s *Screen) AwaitPixels(want []byte) bool {
+	s.t.Helper()
+	for deadline := time.Now().Add(timeout / 12); !bytes.Equal(s.Pixels(), want); time.Sleep(interval) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
+// AwaitRest returns what the screen shows when it no longer changes.
+func (s *Screen) AwaitRest() (pixels []byte) {
+	s.t.Helper()
+	s.Await("the screen does not come to rest", func() bool {
+		before := pixels
+		pixels = s.Pixels()
+		return bytes.Equal(before, pixels)
+	})
+	return pixels
+}
+
 // Browser is a user's running browser.
 type Browser struct {
 	Folder string // of its profile

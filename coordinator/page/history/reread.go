@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
 	"browser-coordinator/coordinator/cdp"
@@ -19,7 +21,9 @@ import (
 // Reread opens another session with the target of one, and runs load in it: commands for which the
 // browser requests the document's style sheets and manifest again, CSS.enable and
 // Page.getResourceContent. The server gets none of these requests. They get the response that the
-// page has had, if the browser still has that, and fail otherwise. The caller detaches the session.
+// page has had, if the browser still has that, and otherwise the style sheet as the browser writes it:
+// the browser loads them once for each document, also for the user's DevTools. The caller detaches the
+// session.
 func (n *Network) Reread(
 	ctx context.Context, of *cdp.Session, load func(*cdp.Session) error,
 ) (s *cdp.Session, detach func(), err error) {
@@ -33,6 +37,10 @@ func (n *Network) Reread(
 	if s, err = n.opts.Conn.Attach(ctx, is.TargetInfo.TargetID); err != nil {
 		return nil, nil, err
 	}
+	written, err := writtenSheets(ctx, s, protocol.FrameID(is.TargetInfo.TargetID))
+	if err != nil {
+		return nil, nil, err
+	}
 	detach = func() {
 		_, _ = n.opts.Conn.Start(context.WithoutCancel(ctx), target.CommandDetachFromTarget,
 			target.DetachFromTargetParams{SessionID: s.ID()})
@@ -41,7 +49,7 @@ func (n *Network) Reread(
 	var answering sync.WaitGroup
 	answering.Go(func() {
 		for e := range paused.C() {
-			if err := n.answerReread(ctx, s, e); err != nil {
+			if err := n.answerReread(ctx, s, e, written); err != nil {
 				n.opts.Logger.Debug("history: a request of the browser itself is not answered", "err", err)
 			}
 		}
@@ -60,17 +68,26 @@ func (n *Network) Reread(
 }
 
 // answerReread decides about a request. Those of the page have an id in the Network domain.
-func (n *Network) answerReread(ctx context.Context, s *cdp.Session, event cdp.Event) error {
+func (n *Network) answerReread(
+	ctx context.Context, s *cdp.Session, event cdp.Event, written map[string]string,
+) error {
 	var e fetch.EventRequestPaused
 	if err := event.Decode(&e); err != nil {
 		return err
 	}
 	method, params := fetch.CommandContinueRequest, any(fetch.ContinueRequestParams{RequestID: e.RequestID})
-	if e.NetworkID == "" {
+	page, _, _ := strings.Cut(n.opts.Frames.PageURL(), "#")
+	if e.NetworkID == "" && e.Request.URL != page { // which comes from the cache alone
+		text, isSheet := written[e.Request.URL]
 		had, err := n.Load(ctx, e.Request.URL)
 		if had.Kept && err == nil {
 			method, params = fetch.CommandFulfillRequest, fetch.FulfillRequestParams{
 				RequestID: e.RequestID, ResponseCode: http.StatusOK, ResponseHeaders: decoded(had.Headers), Body: had.Body,
+			}
+		} else if isSheet {
+			method, params = fetch.CommandFulfillRequest, fetch.FulfillRequestParams{
+				RequestID: e.RequestID, ResponseCode: http.StatusOK, Body: []byte(WrittenMark + text),
+				ResponseHeaders: []*fetch.HeaderEntry{{Name: "Content-Type", Value: "text/css; charset=utf-8"}},
 			}
 		} else {
 			method, params = fetch.CommandFailRequest, fetch.FailRequestParams{
@@ -81,6 +98,46 @@ func (n *Network) answerReread(ctx context.Context, s *cdp.Session, event cdp.Ev
 	_, err := s.Start(ctx, method, params)
 	return err
 }
+
+// writtenSheets are the style sheets of the documents of a target as the browser writes them, by their
+// addresses. Those of another site cannot be read.
+func writtenSheets(ctx context.Context, s *cdp.Session, frame protocol.FrameID) (map[string]string, error) {
+	world, err := protocol.Call(ctx, s, cdppage.CreateIsolatedWorld, cdppage.CreateIsolatedWorldParams{
+		FrameID: frame, WorldName: "browser-coordinator-sheets",
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := protocol.Call(ctx, s, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: sheetsScript, ContextID: world.ExecutionContextID, ReturnByValue: new(true),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var written map[string]string
+	return written, json.Unmarshal(r.Result.Value, &written)
+}
+
+const sheetsScript = `(() => {
+	const written = {};
+	const read = sheet => {
+		try {
+			const rules = [...sheet.cssRules];
+			if (sheet.href) written[sheet.href.split("#")[0]] = rules.map(rule => rule.cssText).join("\n");
+			for (const rule of rules) if (rule.styleSheet) read(rule.styleSheet);
+		} catch {} // of another site
+	};
+	const walk = of => {
+		for (const sheet of of.styleSheets) read(sheet);
+		for (const frame of of.querySelectorAll("iframe, frame")) if (frame.contentDocument) walk(frame.contentDocument);
+	};
+	walk(document);
+	return written;
+})()`
+
+// WrittenMark begins a style sheet that the browser has only as it writes it: places in it are not
+// those of its file.
+const WrittenMark = "/* as the browser writes it */\n"
 
 // decoded are the headers of a response without those of how its body was sent.
 func decoded(headers map[string]string) (entries []*fetch.HeaderEntry) {

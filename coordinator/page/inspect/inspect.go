@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/domdebugger"
 	"github.com/chromedp/cdproto/runtime"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/component"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/history"
@@ -50,6 +51,7 @@ type Report struct {
 	Obstacle  input.Obstacle
 	Styles    []string // computed ones that are not the initial ones
 	Rules     []Rule   // strongest first; then those of ancestors
+	NoRules   string   // why there are none; empty: they are known
 	Listeners []Listener
 	Component *component.Component // nil: none is known
 }
@@ -109,7 +111,10 @@ func (i *Inspector) inspect(ctx context.Context, e *frame.Element, r *Report) er
 	if r.Obstacle, err = i.opts.Input.Obstacle(ctx, e); err != nil {
 		return err
 	}
-	if r.Rules, err = i.rules(ctx, e); err != nil {
+	if r.Rules, err = i.rules(ctx, e); cdp.Refused(err) { // another client intercepts requests in this session
+		r.NoRules, err = err.Error(), nil
+	}
+	if err != nil {
 		return err
 	}
 	handle, err := e.OwnHandle(ctx)

@@ -13,6 +13,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/remote"
 )
 
@@ -82,12 +83,33 @@ func (i *Inspector) rules(ctx context.Context, e *frame.Element) ([]Rule, error)
 	if err != nil {
 		return nil, err
 	}
+	for _, part := range append([]matches{matched.matches}, matched.Inherited...) {
+		for _, match := range part.MatchedCSSRules {
+			if err := leaveWritten(ctx, session, sheets, match.Rule.StyleSheetID); err != nil {
+				return nil, err
+			}
+		}
+	}
 	c := cascade{inspector: i, sheets: sheets, winners: map[string]*winner{}}
 	c.add(ctx, matched.matches, false)
 	for _, ancestor := range matched.Inherited {
 		c.add(ctx, ancestor, true)
 	}
 	return c.outcome(), nil
+}
+
+// leaveWritten removes a sheet in which there are no places of its file.
+func leaveWritten(
+	ctx context.Context, s *cdp.Session, sheets map[protocol.StyleSheetID]*css.StyleSheetHeader, id protocol.StyleSheetID,
+) error {
+	if sheet := sheets[id]; sheet == nil || sheet.IsInline || sheet.SourceURL == "" {
+		return nil
+	}
+	r, err := protocol.Call(ctx, s, css.GetStyleSheetText, css.GetStyleSheetTextParams{StyleSheetID: id})
+	if err == nil && strings.HasPrefix(r.Text, history.WrittenMark) {
+		delete(sheets, id)
+	}
+	return err
 }
 
 // matches are the rules for an element as the browser reports them, the strongest last.
