@@ -27,8 +27,8 @@ func (c *Call) awaitReturn(ctx context.Context) error {
 	return err
 }
 
-var errNotReturned = errors.New("the user has taken over the browser, and has not given it back in this call. You can " +
-	"read on")
+var errNotReturned = errors.New("the user has taken over the browser, and has not given it back in this call. " +
+	"You can read on")
 
 // awaitReturn waits while a user has taken over, for takeoverTimeout at most.
 func awaitReturn(ctx context.Context, user browserUser) error {
