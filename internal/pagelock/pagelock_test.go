@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,12 +22,16 @@ const holdVariable = "PAGELOCK_TEST_HOLD"
 
 func TestMain(m *testing.M) {
 	if page := os.Getenv(holdVariable); page != "" {
-		if _, err := pagelock.Capture.Acquire(context.Background(), page); err != nil {
+		release, err := pagelock.Capture.Acquire(context.Background(), page)
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		end := make(chan os.Signal, 1)
+		signal.Notify(end, os.Interrupt)
 		fmt.Println("held")
-		select {}
+		<-end // it is killed
+		_ = release()
 	}
 	os.Exit(m.Run())
 }
