@@ -111,6 +111,9 @@ func Connect(t testing.TB) *page.Browser {
 	return ConnectWith(t, &page.Options{ActionTimeout: 4 * time.Second, CallTimeout: 30 * time.Second})
 }
 
+// URL is the CDP URL of the browser of the tests.
+func URL() string { return shared.URL() }
+
 // ConnectWith is Connect with other options.
 func ConnectWith(t testing.TB, opts *page.Options) *page.Browser {
 	t.Helper()

@@ -188,7 +188,7 @@ func (a *Agent) End() {
 	a.stopPicture()
 	a.join(nil)
 	a.closeOpened()
-	a.browsers.end(func(*connection) bool { return true })
+	a.browsers.close()
 	a.watchers.Wait()
 	a.places.end()
 }

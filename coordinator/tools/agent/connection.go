@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -76,6 +77,7 @@ type browsers struct {
 	open  map[string]*connection // by the browser's URL
 	dials map[string]*dialing    // those under way, by URL
 	last  *connection            // of the last call; nil: no call has used a browser
+	over  bool                   // the session has ended: there are no more connections
 }
 
 // connection is the agent's connection to one browser.
@@ -171,6 +173,9 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.dials, to.url)
+	if err == nil && b.over {
+		err = errors.Join(errOver, browser.Close())
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			d.err = &connectError{to.url, err}
@@ -180,6 +185,17 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	c := &connection{destination: to, browser: browser}
 	b.open[to.url], d.connection = c, c
 	a.watchers.Go(func() { a.watchUser(c) })
+}
+
+// errOver reports a call that outlives its session.
+var errOver = errors.New("the session has ended")
+
+// close ends all connections, and those that are being made.
+func (b *browsers) close() {
+	b.mu.Lock()
+	b.over = true
+	b.mu.Unlock()
+	b.end(func(*connection) bool { return true })
 }
 
 // end ends the connections that match, and reports whether there were any. mu is held while matches

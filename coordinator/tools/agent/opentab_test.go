@@ -67,3 +67,18 @@ func closeAll(t *testing.T, browser *page.Browser, but *page.Page) {
 		}
 	}
 }
+
+// A connection that is being made when the session ends does not outlive it.
+func TestDialOutlivesNoSession(t *testing.T) {
+	windows := registry.Open(t.Context(), registry.Options{})
+	t.Cleanup(func() { windows.Close() })
+	a := New(&Options{Windows: windows, Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}, Host{})
+	a.End()
+	_, err := a.connect(t.Context(), destination{url: pagetest.URL(), user: a.alone}, used)
+	if !errors.Is(err, errOver) {
+		t.Errorf("connecting after the end: %v", err)
+	}
+	if all := a.browsers.all(); len(all) > 0 {
+		t.Errorf("%d connections outlive the session", len(all))
+	}
+}
