@@ -349,13 +349,15 @@ func TestReload(t *testing.T) {
 	defer p.close()
 	other := p.join(t)
 	other.Call(other.session, "Runtime.enable", "", nil)
+	p.Call(p.session, "Page.enable", "", nil)
 	before := p.Size(p.session)
 	start := time.Now()
 	const rounds = 10
 	for round := range rounds {
 		other.capture(clips[2])
 		p.Call(p.session, "Page.reload", "", nil)
-		p.Answer(p.capture(clips[0])) // or an error: the document may have gone
+		p.EventN(p.session, "Page.loadEventFired", "", round+1)
+		taken(t, p.Answer(p.capture(clips[0])))
 		if after := p.Size(p.session); after != before {
 			t.Fatalf("round %d: the page was %s and is %s", round, before, after)
 		}
