@@ -35,10 +35,13 @@ var shared *chrome.Browser
 // parallel is how many tests run at the same time, each in a tab of its own.
 const parallel = "3"
 
-// Main runs the tests of a package with a browser, and returns the exit code.
+// Main runs the tests of a package with a browser, and returns the exit code. The locks of pages are in
+// a folder of theirs.
 func Main(m *testing.M) int {
 	flag.Parse()
-	if err := flag.Set("test.parallel", parallel); err != nil {
+	state, err := os.MkdirTemp("", "pagetest-")
+	defer os.RemoveAll(state)
+	if err := errors.Join(err, os.Setenv("XDG_STATE_HOME", state), flag.Set("test.parallel", parallel)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
