@@ -25,7 +25,7 @@ test("a CDP client that joins is asked about by its name", () => {
   const playwright = { id: "p", name: "Play[wright](command:x)", version: "1.65.1" };
   const joins = { client: playwright, act: "connect", detail: "" };
   expect(questionText({ client: playwright, actions: [joins] })).toBe(
-    "Play(wright)(command:x) 1.65.1 wants to control this browser.",
+    "Play[wright] (command:x) 1.65.1 wants to control this browser.",
   );
 });
 
@@ -45,15 +45,21 @@ test("the agent's own words are marked as such, and cannot end their quotes", ()
   expect(named("Close the cookie banner")).toMatch(
     /: Click button "Order" \(the agent calls it “Close the cookie banner”\)\.$/,
   );
-  expect(named('banner”) "\u202e[x](y)')).toMatch(/ \(the agent calls it “banner'\) '\(x\)\(y\)”\)\.$/);
+  expect(named('banner”) "\u202e[x](y)')).toMatch(/ \(the agent calls it “banner'\) '\[x\]\(y\)”\)\.$/);
+});
+
+test("code in a question is what runs, with marks for what cannot be seen", () => {
+  const evaluate = (script: string) => ask({ ...click, act: "browser_evaluate", detail: `Run a script: ${script}` });
+  expect(evaluate("links[0](x)")).toMatch(/: Run a script: links\[0\]\(x\)\.$/);
+  expect(evaluate("if (a\u202e) b\u200b()")).toMatch(/: Run a script: if \(a\[U\+202E\]\) b\[U\+200B\]\(\)\.$/);
 });
 
 test.each([
-  ["a link that allows", "[Refuse](command:browserCoordinator.answer)", "(Refuse)(command:browserCoordinator.answer)"],
+  ["a link that allows", "[Refuse](command:browserCoordinator.answer)", "[Refuse] (command:browserCoordinator.answer)"],
   ["a new line", "Shop\r\n\u2028Allowed", "Shop Allowed"],
   ["a change of direction", "Shop\u202egnp.exe", "Shopgnp.exe"],
   ["a word that may be parted", "Waren\u00adkorb \u200fשלום\u200f!", "Warenkorb שלום!"],
-  ["an icon", "$(bell-dot) Agent asks $[sync~spin]", "$ (bell-dot) Agent asks $ (sync~spin)"],
+  ["an icon", "$(bell-dot) Agent asks $[sync~spin]", "$ (bell-dot) Agent asks $ [sync~spin]"],
   ["an icon in pieces", "$\u200b(bell-dot) $$(bell)", "$ (bell-dot) $$ (bell)"],
   ["nothing to see", "\u200b\u0000", ""],
 ])("%s in a page's title is plain text", (_, title, expected) => {

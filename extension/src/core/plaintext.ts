@@ -2,22 +2,28 @@
 // than plain text: notifications make links of [words](command:…), the status bar and lists make icons
 // of $(words), and a long name could push the buttons out of sight.
 import * as l10n from "@vscode/l10n";
+import { visible } from "./visible";
 
 /** Untrusted text as one short line without links, icons, control characters and changes of direction. */
 export function plain(text: string, most: number): string {
   const line = text
-    .replace(/[[\]]/g, (bracket) => (bracket === "[" ? "(" : ")"))
+    .replace(/\](?=\((https?:|command:|file:))/gi, "] ") // no link, and no other sign than what is there
     .replace(/\p{Cf}/gu, "") // soft hyphens, joiners and marks of direction are no blanks
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
-    .replace(/\$\(/g, "$ (")
+    .replace(/\$[([]/g, ([dollar, bracket]) => `${dollar} ${bracket}`)
     .trim();
   const signs = [...line];
   return signs.length > most ? `${signs.slice(0, most - 1).join("")}…` : line;
 }
 
+/** Untrusted code as one line, exactly: what cannot be seen is marked. */
+export function code(text: string, most: number): string {
+  return plain(visible(text.replace(/[\s\p{Zl}\p{Zp}]+/gu, " ")), most);
+}
+
 /** The same with the beginning and the end of a longer text, and how much is left out: code cannot hide at the end. */
 export function excerpt(text: string, most: number): string {
-  const signs = [...plain(text, Infinity)];
+  const signs = [...code(text, Infinity)];
   if (signs.length <= most) return signs.join("");
   const end = signs.length - Math.floor(most / 3);
   const middle = signs.slice(Math.ceil((most * 2) / 3), end);

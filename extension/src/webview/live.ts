@@ -1,6 +1,7 @@
 // Runs in the live view's panel: draws the frames that it is sent, and reports when it has.
 import type { Place } from "../core/liveview/liveview";
 import type { Seen } from "../core/liveview/screencast";
+import { plain } from "../core/plaintext";
 import { listenToAddress, revert, showAddress, showPlace, showRefusal } from "./address";
 import { editor } from "./editor";
 import { listenToDevice, offerDevices, showDevice } from "./livedevice";
@@ -94,7 +95,7 @@ function list(all: Page[], current: string, following?: boolean): void {
   const options = all.map(({ id }, index) => {
     const option = document.createElement("option");
     option.value = id;
-    option.textContent = names[index] as string;
+    option.textContent = plain(names[index] as string, 200);
     option.selected = id === current;
     if (option.selected) canvas.ariaLabel = option.textContent;
     return option;

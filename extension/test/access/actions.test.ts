@@ -8,7 +8,7 @@ test.each([
   ["browser_click", 'click button "Buy"', 'click button "Buy"'],
   ["browser_fill_form", "", "fill form"],
   ["connect", "", "control this browser"],
-  ["browser_click", "[x](command:y)", "(x)(command:y)"],
+  ["browser_click", "[x](command:y)", "[x] (command:y)"],
   ["browser_click", "\u200b", "click"],
   ["\u200b", "", "something that it does not name"],
 ])("%s about %j is asked for as %j", (act, detail, text) => expect(requestText({ act, detail })).toBe(text));

@@ -116,7 +116,7 @@ test("effects have names, also those of a newer coordinator", () => {
     "Failed request",
     "Error",
     "Warning",
-    "(x)(command:y)",
+    "[x] (command:y)",
   ]);
   expect(name("error", true)).toBe("Error, before this action");
 });

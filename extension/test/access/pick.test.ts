@@ -44,7 +44,7 @@ test("when the call is given up the notice goes, and nothing waits for the time 
 
 test("a client's words make no link and no second line", () => {
   expect(plain("see [this](command:workbench.action.quit)\n\u202eor that", 300)).toBe(
-    "see (this)(command:workbench.action.quit) or that",
+    "see [this] (command:workbench.action.quit) or that",
   );
   expect(plain("a".repeat(400), 300)).toHaveLength(300);
 });

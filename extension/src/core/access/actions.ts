@@ -1,7 +1,7 @@
 // Describes to the user what agents and CDP clients want to do and have done.
 
 import * as l10n from "@vscode/l10n";
-import { clientName, plain, siteOf } from "../plaintext";
+import { clientName, code, plain, siteOf } from "../plaintext";
 import type { AnnotatedNode, Client, PendingQuestion, PermissionAskArg } from "../protocol/protocol.generated";
 import { visible } from "../visible";
 
@@ -55,9 +55,11 @@ export function requestText(
   if (act === connecting) return l10n.t("control this browser");
   const text = detail === "" ? actionText({ act, target: "" }) : oneLine(detail);
   const items =
-    (fits(text, most)
-      ? plain(text, most)
-      : l10n.t("{0} (in full below: {1} characters)", plain(text, 60), text.length)) ||
+    (plain(text, 1) === "" // nothing that one sees
+      ? ""
+      : fits(text, most)
+        ? code(text, most)
+        : l10n.t("{0} (in full below: {1} characters)", code(text, 60), text.length)) ||
     plain(actionText({ act, target: "" }), most) ||
     l10n.t("something that it does not name");
   const claimed = plain(claim.replace(/["“”„‟]/g, "'"), most / 4);
@@ -70,7 +72,7 @@ function oneLine(text: string): string {
 }
 
 function fits(text: string, most: number): boolean {
-  return [...plain(text, Infinity)].length <= most;
+  return [...code(text, Infinity)].length <= most;
 }
 
 /**
