@@ -38,7 +38,7 @@ func TestBrowserLevel(t *testing.T) {
 	for method, code := range map[string]int{
 		"Target.createBrowserContext": -32000, "Target.disposeBrowserContext": -32000,
 		"Target.exposeDevToolsProtocol": -32000,
-		"Target.sendMessageToTarget":    -32000, "Target.nothing": -32601, "Page.enable": -32601,
+		"Target.sendMessageToTarget":    -32602, "Target.nothing": -32601, "Page.enable": -32601,
 		"JsDebug.subscribe":  -32601,
 		"SystemInfo.getInfo": -32000,
 	} {
