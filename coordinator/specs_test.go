@@ -73,8 +73,12 @@ func TestTextsNameCommands(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		for _, m := range use.FindAllSubmatch(text, -1) {
+			words := strings.Fields(string(m[2]))
 			command := []string{string(m[1])}
-			if words := strings.Fields(string(m[2])); len(words) > 0 { // of a group
+			if command[0] == "do" && len(words) > 0 && words[0][0] >= 'a' && words[0][0] <= 'z' { // one of its commands
+				command, words = []string{words[0]}, words[1:]
+			}
+			if len(words) > 0 { // of a group
 				command = append(command, words[0])
 			}
 			cmd, _, err := root.Find(command)

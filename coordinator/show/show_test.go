@@ -462,10 +462,13 @@ func unquoted(text string) (string, error) {
 
 // TestLargeNote: the user learns what to do about a note that is too large.
 func TestLargeNote(t *testing.T) {
-	response := httptest.NewRecorder()
+	server := httptest.NewServer(http.HandlerFunc(start(t).call))
+	defer server.Close()
 	body := strings.NewReader(`{"window":"` + strings.Repeat("a", maxCall) + `"}`)
-	start(t).call(response, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/call", body))
-	if got := response.Body.String(); got != "The note is too large: remove a place.\n" {
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/call", body))(t)
+	response := must.Get(http.DefaultClient.Do(request))(t)
+	defer response.Body.Close()
+	if got := string(must.Get(io.ReadAll(response.Body))(t)); got != "The note is too large: remove a place.\n" {
 		t.Error(got)
 	}
 }
