@@ -49,7 +49,7 @@ describe("a port", () => {
     [["bob"], "bob has processes on this machine"],
     [["bob", "carol"], "bob and carol have processes on this machine"],
     [["a", "b", "c", "d", "e"], "a, b, c and 2 more have processes on this machine"],
-    [["[x](command:y)"], "(x)(command:y) has processes on this machine"],
+    [["[x](command:y)"], "[x] (command:y) has processes on this machine"],
   ])("is not where others are: %j", async (others, why) => {
     expect(await decidePort("auto", async () => others)).toEqual({ added: false, why });
   });
