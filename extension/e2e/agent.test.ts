@@ -251,6 +251,24 @@ test("a review of the agent is read beside the code", async () => {
   await window.page.locator(".statusbar-item", { hasText: "Ln 4, Col 1" }).waitFor();
 });
 
+test("the pictures of what it does leave the page as it was", async () => {
+  const measure = { function: "() => [innerWidth, innerHeight, devicePixelRatio, visualViewport.width].join()" };
+  await agent.use("browser_navigate", { url: shop.url });
+  const before = await agent.use("browser_evaluate", measure);
+  for (let round = 0; round < 5; round++) {
+    await agent.use("browser_navigate", { url: `${shop.url}?${round}` });
+    await agent.use("browser_evaluate", { function: "() => 1" });
+    await agent.use("browser_evaluate", { function: "() => 1" });
+    await agent.use("browser_take_screenshot", { fullPage: true });
+  }
+  expect(await agent.use("browser_evaluate", measure)).toBe(before);
+  await asUser(async (page) => {
+    const drawn = await page.screenshot();
+    const size = [drawn.readUInt32BE(16), drawn.readUInt32BE(20)]; // of a PNG
+    expect(size.join()).toBe(await page.evaluate("[innerWidth, innerHeight].join()"));
+  });
+});
+
 test("it ends the session that it started", async () => {
   expect(await agent.use("debug_stop", { session })).toBe("The debug session has ended.");
   await window.page.locator(".debug-toolbar").waitFor({ state: "hidden" });
