@@ -134,7 +134,7 @@ test("the reported text is copied and opened, not the shown one", async () => {
   const target = `form[name="buy"] [type=submit]${"x".repeat(2_000)}`;
   await coordinator.report(claude, "browser_hover", { target, url });
   await bar.row("Activity", "hover form").click();
-  await bar.choose("Activity", /Target\s*form\(name=/, "Copy");
+  await bar.choose("Activity", /Target\s*form\[name=/, "Copy");
   await expect.poll(copied).toBe(target);
   await bar.choose("Activity", /Page\s*http/, "Copy");
   await expect.poll(copied).toBe(url);
