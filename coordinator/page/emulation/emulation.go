@@ -198,7 +198,7 @@ func (e *Emulation) Reapply(ctx context.Context, s *cdp.Session) {
 	}
 }
 
-// reset removes the overrides.
+// reset removes the overrides: each of them, also if another one fails, which the next reset removes.
 func (e *Emulation) reset(ctx context.Context) error {
 	undo := map[string]override{
 		NetworkMethod:                             {params: Unlimited()},
@@ -211,12 +211,6 @@ func (e *Emulation) reset(ctx context.Context) error {
 		emulation.CommandSetDeviceMetricsOverride: {method: emulation.CommandClearDeviceMetricsOverride, main: true},
 		emulation.CommandSetTouchEmulationEnabled: {params: emulation.SetTouchEmulationEnabledParams{}, main: true},
 	}
-	e.mu.Lock()
-	set := e.overrides
-	e.overrides = map[string]override{}
-	located := e.located
-	e.located = nil
-	e.mu.Unlock()
 	if v := e.opts.Viewport; v != nil { // the initial size of its pages
 		layout, err := e.opts.Frames.Layout(ctx)
 		if err != nil {
@@ -226,20 +220,30 @@ func (e *Emulation) reset(ctx context.Context) error {
 			undo[o.method] = o
 		}
 	}
-	for method := range set {
+	e.mu.Lock()
+	set := e.overrides
+	e.overrides = map[string]override{}
+	located := e.located
+	e.located = nil
+	e.mu.Unlock()
+	var failed error
+	for method, override := range set {
 		o := undo[method]
 		o.method = cmp.Or(o.method, method)
 		if err := e.apply(ctx, o); err != nil {
-			return err
+			failed = errors.Join(failed, err)
+			e.mu.Lock()
+			e.overrides[method] = override
+			e.mu.Unlock()
 		}
 	}
-	e.setSize(e.opts.Viewport)
+	if failed == nil {
+		e.setSize(e.opts.Viewport)
+	}
 	for _, permission := range located {
-		if err := e.returnLocation(ctx, permission); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, e.returnLocation(ctx, permission))
 	}
-	return nil
+	return failed
 }
 
 // emulated names what each command overrides.

@@ -154,6 +154,7 @@ func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
 	defer c.close()
 	var found []Covered
 	err = c.page.Run(ctx, "stopping coverage", recordTimeout, func(ctx context.Context) error {
+		defer r.stopCounting(ctx, c)         // also if it cannot be read
 		if err := c.claim(ctx); err != nil { // the page may have moved to another process
 			return err
 		}
@@ -163,17 +164,21 @@ func (r *Recordings) StopCoverage(ctx context.Context) ([]Covered, error) {
 		}
 		sheets, err := c.styleSheets(ctx)
 		found = append(scripts, sheets...)
-		off := []string{profiler.CommandStopPreciseCoverage}
-		if r.profilerUnused() {
-			off = append(off, profiler.CommandDisable)
-		}
-		for _, method := range off {
-			_, _ = c.page.Session.Start(ctx, method, nil)
-		}
 		return err
 	})
 	slices.SortStableFunc(found, func(a, b Covered) int { return cmp.Compare(b.Total-b.Used, a.Total-a.Used) })
 	return found, err
+}
+
+// stopCounting ends what a coverage has turned on in its page.
+func (r *Recordings) stopCounting(ctx context.Context, c *coverage) {
+	off := []string{profiler.CommandStopPreciseCoverage}
+	if r.profilerUnused() {
+		off = append(off, profiler.CommandDisable)
+	}
+	for _, method := range off {
+		_, _ = c.page.Session.Start(ctx, method, nil)
+	}
 }
 
 func (c *coverage) scripts(ctx context.Context) ([]Covered, error) {
