@@ -121,7 +121,7 @@ test("the name that a workspace gives to its folder makes no link in a notificat
     await named.setUp("Claude Code");
     const notification = named.toast("is left as it is");
     await notification.waitFor();
-    expect(await notification.innerText()).toContain(".mcp.json of the folder (nowhere)(command:");
+    expect(await notification.innerText()).toContain(".mcp.json of the folder [nowhere] (command:");
     expect(await notification.locator("a", { hasText: "nowhere" }).count()).toBe(0);
   } finally {
     await named.close();
