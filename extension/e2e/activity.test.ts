@@ -151,7 +151,7 @@ describe("of a real agent", () => {
     const hover = page.locator(".monaco-hover", { has: page.locator("img") });
     const width = "document.querySelector('.monaco-hover img').naturalWidth";
     await expect.poll(() => page.evaluate<number>(width)).toBeGreaterThan(100);
-    await hover.getByText("(Sell)(command:workbench.action.closeWindow) **now**").waitFor();
+    await hover.getByText("[Sell] (command:workbench.action.closeWindow) **now**").waitFor();
     expect(await hover.locator("a, strong").count()).toBe(0); // a page's words are no Markdown
     await window.screenshot("activity-picture");
     await click.click();
