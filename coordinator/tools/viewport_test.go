@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
 )
 
@@ -32,9 +33,8 @@ func TestViewportReplaced(t *testing.T) {
 	}
 	size := func(want string) {
 		t.Helper()
-		if got := user.Evaluate(sizes); got != `"`+want+`"` {
-			t.Errorf("the page has %s, want %s", got, want)
-		}
+		// The page is laid out after the browser has responded.
+		must.Await(t, "the page's size "+want, func() bool { return user.Evaluate(sizes) == `"`+want+`"` })
 	}
 	replace := func(width, height int) {
 		t.Helper()
