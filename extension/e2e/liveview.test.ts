@@ -399,6 +399,7 @@ test("it follows the agent from tab to tab, and waits while the user draws", asy
     await window.screenshot("live-view-following");
     const draw = panel().getByRole("button", { name: "Draw for an Agent" });
     await draw.click();
+    await expect.poll(() => draw.getAttribute("aria-pressed")).toBe("true"); // the view stays from now on
     await agent.use("browser_tabs", { action: "select", index: 0 });
     const shown = () => panel().locator("#pages").inputValue();
     const worksIn = async () => ((await listener.call("client.list")).clients as { page?: string }[])[0]?.page;
