@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"browser-coordinator/coordinator/launch"
@@ -93,6 +94,9 @@ func (c *Call) run(ctx context.Context, former *Call) error {
 	start := time.Now()
 	err := c.attempt(ctx, former)
 	if !c.asked && c.Request.mayRepeat(err) {
+		if errors.Is(err, page.ErrPageClosed) {
+			c.leaveTab(ctx)
+		}
 		if err = c.awaitBrowser(ctx, err); err == nil {
 			err = c.attempt(ctx, former)
 		}
@@ -151,6 +155,19 @@ func (c *Call) revoked(ctx context.Context, err error) error {
 		return cause
 	}
 	return err
+}
+
+// leaveTab notes that the call's tab has closed. The browser may still list it for a moment.
+func (c *Call) leaveTab(ctx context.Context) {
+	if c.effect.page == nil {
+		return
+	}
+	closed := c.effect.page.ID()
+	pages, err := c.in.browser.Pages(ctx)
+	if err != nil {
+		return // the next attempt reports it
+	}
+	c.place.closed(closed, slices.DeleteFunc(pages, func(p page.Info) bool { return p.ID == closed }))
 }
 
 // decideAfter is where a call goes. Steps in a window stay in that window.

@@ -22,19 +22,8 @@ const (
 	tabTaken
 )
 
-// consequence is where the agent works after an event.
-type consequence int
-
-const (
-	sameTab    consequence = iota
-	openerTab              // the one that opened the tab
-	noTab                  // in none, until it selects or opens one
-	visibleTab             // in the tab that the user sees at the next call, as at the first call in a browser
-)
-
 // transition is a row of the table.
 type transition struct {
-	works           consequence
 	lasts           bool // it holds for each call until something else happens; else it is told once
 	read, act, open response
 }
@@ -66,14 +55,14 @@ const (
 // without a window that ends, are another place: see [Agent.checkHome].
 var transitions = map[event]transition{
 	// The debug session was restarted, the window shares another browser, or another window fits.
-	browserReplaced: {works: visibleTab,
+	browserReplaced: {
 		read: response{tell, "This is another browser than that of your last answer: %[5]s. You work in tab %[1]d there."},
 		act: response{refuse, "this is another browser than that of your last answer: %[5]s. Nothing was done. You work " +
 			"in tab %[1]d there, %[2]q, %[3]s: look at it before you act"},
 		open: response{tell, "This is another browser than that of your last answer: %[5]s."},
 	},
 	// The page, the user or another client has closed the tab, or the user has taken it back.
-	tabClosed: {works: noTab, lasts: true,
+	tabClosed: {lasts: true,
 		read: response{refuse, "the tab that you worked in was closed. Select another with browser_tabs, action select, " +
 			"or open one with action new. %[4]s"},
 		act: response{refuse, "the tab that you worked in was closed, so nothing was done. Select another with " +
@@ -81,7 +70,7 @@ var transitions = map[event]transition{
 		open: response{openOwn, "The tab that you worked in was closed, so this is a new one."},
 	},
 	// The same, and the tab that opened it is there, in which no other agent works.
-	openerLeft: {works: openerTab,
+	openerLeft: {
 		read: response{tell, "The tab that you worked in has closed; you work in tab %[1]d now, which opened it."},
 		act: response{refuse, "the tab that you worked in was closed, so nothing was done. You work in tab %[1]d now, " +
 			"which opened it: %[2]q, %[3]s"},
@@ -89,7 +78,7 @@ var transitions = map[event]transition{
 			"which opened it: %[2]q, %[3]s"},
 	},
 	// Another agent has the tab: it came first, or while this one was idle.
-	tabTaken: {works: sameTab, lasts: true,
+	tabTaken: {lasts: true,
 		read: response{tell, "Another agent works in the tab that the developer sees. You can read it; to act, open a " +
 			"tab of your own with browser_tabs, action new."},
 		act: response{refuse, "another agent works in the tab %[2]q, so nothing was done. Open a tab of your own with " +
@@ -302,14 +291,14 @@ func (p *place) current() string {
 func (p *place) isNew() bool {
 	p.places.mu.Lock()
 	defer p.places.mu.Unlock()
-	return p.tab == "" && transitions[p.pending].works != noTab
+	return p.tab == "" && p.pending != tabClosed
 }
 
 // begin makes the tab that the user sees the one that the agent works in, if it has none.
 func (p *place) begin(tab string) {
 	p.places.mu.Lock()
 	defer p.places.mu.Unlock()
-	if p.tab == "" && transitions[p.pending].works != noTab {
+	if p.tab == "" && p.pending != tabClosed {
 		p.tab = tab
 	}
 }
@@ -436,6 +425,22 @@ func (p *place) alsoClaim(tab string) error {
 func (p *place) moveTo(tab, opener string) error {
 	p.places.mu.Lock()
 	defer p.places.mu.Unlock()
+	return p.move(tab, opener)
+}
+
+// open is moveTo for a tab that the agent has opened for itself.
+func (p *place) open(tab string) error {
+	p.places.mu.Lock()
+	defer p.places.mu.Unlock()
+	err := p.move(tab, p.tab)
+	if err == nil {
+		p.opened[tab] = forItself
+	}
+	return err
+}
+
+// move is moveTo with places.mu held.
+func (p *place) move(tab, opener string) error {
 	if err := p.claimTab(tab); err != nil {
 		return err
 	}
@@ -447,17 +452,6 @@ func (p *place) moveTo(tab, opener string) error {
 	}
 	p.tab, p.pending = tab, nothing
 	p.places.moved(tab)
-	return nil
-}
-
-// open is moveTo for a tab that the agent has opened for itself.
-func (p *place) open(tab string) error {
-	if err := p.moveTo(tab, p.current()); err != nil {
-		return err
-	}
-	p.places.mu.Lock()
-	defer p.places.mu.Unlock()
-	p.opened[tab] = forItself
 	return nil
 }
 
