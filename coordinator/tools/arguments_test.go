@@ -119,7 +119,7 @@ func TestDefinitions(t *testing.T) {
 		for name := range tool.Replaces {
 			unique(tool, name)
 		}
-		for _, a := range tool.steps {
+		for _, a := range tool.Steps {
 			for _, name := range append(a.Aliases, a.Name) {
 				unique(tool, "the step "+name)
 			}

@@ -17,17 +17,16 @@ type auditIn struct {
 	inPage
 }
 
-var _ = define(definition[auditIn]{
+var _ = define(Tool{
 	Name: "browser_audit", Title: "Audit", Description: "Find accessibility defects (axe-core), also contrast",
 	Set: "devtools", Difference: "theirs has none",
 	Effect: Reads,
-	Do:     auditPage,
 	Returns: "defects by rule, the most serious first, with each element and how to repair it; how many elements " +
 		"only a person can judge",
 	Notes: "It is axe-core 4.14.1 with its default rules, which the page does not see. `target` is audited " +
 		"without the frames in it.",
 	Example: `{}`,
-})
+}, calls[auditIn]{Do: auditPage})
 
 func auditPage(ctx context.Context, c *agent.Call, in auditIn) error {
 	p, file, err := c.PageAndFile(ctx, in.Filename, output.Text)

@@ -65,7 +65,7 @@ var Commands = sync.OnceValue(func() (all []*Command) {
 		if t.Name == stepsTool {
 			continue
 		}
-		commands := t.commands
+		commands := t.Shell
 		if commands == nil {
 			commands = []command{{}}
 		}
@@ -79,7 +79,7 @@ var Commands = sync.OnceValue(func() (all []*Command) {
 
 // InBrowser reports whether all that the tool does is to read, or to act in a browser: it starts
 // no program, and does nothing in the user's editor.
-func (t *Tool) InBrowser() bool { return t.Effect == Reads || !t.local }
+func (t *Tool) InBrowser() bool { return t.Effect == Reads || !t.Local }
 
 // CommandNamed is the command of that name; nil: there is none.
 func CommandNamed(name string) *Command {
@@ -106,8 +106,8 @@ func (c command) derive(t *Tool) *Command {
 	if step == "" {
 		step = d.Name
 	}
-	if i := slices.IndexFunc(t.steps, func(a action) bool { return a.Name == step }); i >= 0 {
-		d.action = t.steps[i]
+	if i := slices.IndexFunc(t.Steps, func(a action) bool { return a.Name == step }); i >= 0 {
+		d.action = t.Steps[i]
 	}
 	positional := c.Args
 	if positional == "" {

@@ -24,14 +24,13 @@ type debugStartIn struct {
 	inWindow
 }
 
-var _ = define(definition[debugStartIn]{
+var _ = define(Tool{
 	Name: "debug_start", Title: "Start debugging", Description: "Start debugging in the window, as F5 does",
-	Effect: Acts, Local: true,
-	Do:      debugStart,
+	Effect: Acts, Traits: agent.Traits{Local: true},
 	Shell:   []command{{Name: "debug start", Args: "[configuration]"}},
 	Data:    "`name`, `session`",
 	Example: `{"url": "http://localhost:3000"}`,
-})
+}, calls[debugStartIn]{Do: debugStart})
 
 type debugStateIn struct {
 	Session string `json:"session,omitempty"`
@@ -39,15 +38,14 @@ type debugStateIn struct {
 	inWindow
 }
 
-var _ = define(definition[debugStateIn]{
+var _ = define(Tool{
 	Name: "debug_state", Title: "Debugger state",
 	Description: "The window's debug sessions; of a paused one why, the stack and the variables",
-	Effect:      Reads, Local: true,
-	Do:      debugState,
+	Effect:      Reads, Traits: agent.Traits{Local: true},
 	Shell:   []command{{Name: "debug state"}},
 	Data:    "`sessions`, as in the [window's command](../specs/window-protocol/commands.md)",
 	Example: `{}`,
-})
+}, calls[debugStateIn]{Do: debugState})
 
 type breakpointsIn struct {
 	Action     string `json:"action" about:"list, set or remove" is:"subject"`
@@ -58,14 +56,10 @@ type breakpointsIn struct {
 	inWindow
 }
 
-var _ = define(definition[breakpointsIn]{
+var _ = define(Tool{
 	Name: "debug_breakpoints", Title: "Breakpoints", Description: "The breakpoints that the user sees",
-	Effect: Adjusts, Category: policy.Debugger, Local: true,
-	ReadOnlyIf: func(in breakpointsIn) bool { return in.Action == "list" },
-	ReadOnly:   "to `list`",
-	Question:   func(in breakpointsIn, _ []string) string { return in.sentence() },
-	Subject:    func(in breakpointsIn, _ string) string { return in.sentence() },
-	Do:         debugBreakpoints,
+	Effect: Adjusts, Category: policy.Debugger, Traits: agent.Traits{Local: true},
+	ReadOnly: "to `list`",
 	Shell: []command{
 		{Name: "debug break", Summary: "Set a breakpoint", Args: "path line", Arguments: `{"action": "set"}`},
 		{Name: "debug breakpoints", Summary: "List the breakpoints that the user sees", Arguments: `{"action": "list"}`,
@@ -76,6 +70,11 @@ var _ = define(definition[breakpointsIn]{
 	Returns: "all present breakpoints",
 	Data:    "`breakpoints`, as in the [window's command](../specs/window-protocol/commands.md)",
 	Example: `{"action": "set", "path": "src/cart.ts", "line": 28}`,
+}, calls[breakpointsIn]{
+	ReadOnlyIf: func(in breakpointsIn) bool { return in.Action == "list" },
+	Question:   func(in breakpointsIn, _ []string) string { return in.sentence() },
+	Subject:    func(in breakpointsIn, _ string) string { return in.sentence() },
+	Do:         debugBreakpoints,
 })
 
 // sentence describes the call to the user.
@@ -103,16 +102,15 @@ type debugStepIn struct {
 	inWindow
 }
 
-var _ = define(definition[debugStepIn]{
+var _ = define(Tool{
 	Name: "debug_step", Title: "Step", Description: "Let a paused program go on, or pause it",
-	Effect: Acts, Category: policy.Debugger, Local: true,
-	Do:      debugStep,
+	Effect: Acts, Category: policy.Debugger, Traits: agent.Traits{Local: true},
 	Shell:   []command{{Name: "debug step"}},
 	Returns: "where it is paused now, or that it runs or has ended",
 	Data: "`session`, `state`, `reason`, `thread`, `frame`, as in the [window's " +
 		"command](../specs/window-protocol/commands.md)",
 	Example: `{"action": "over"}`,
-})
+}, calls[debugStepIn]{Do: debugStep})
 
 type debugEvaluateIn struct {
 	Expression string `json:"expression" is:"script"`
@@ -121,29 +119,27 @@ type debugEvaluateIn struct {
 	inWindow
 }
 
-var _ = define(definition[debugEvaluateIn]{
+var _ = define(Tool{
 	Name: "debug_evaluate", Title: "Evaluate in a frame",
 	Description: "Evaluate an expression in a frame of the paused program",
-	Effect:      Acts, Category: policy.Debugger, Local: true,
-	Do:      debugEvaluate,
+	Effect:      Acts, Category: policy.Debugger, Traits: agent.Traits{Local: true},
 	Shell:   []command{{Name: "debug eval"}},
 	Returns: "the value as the debugger prints it",
 	Data:    "`result`, `type`",
 	Example: `{"expression": "cart.total"}`,
-})
+}, calls[debugEvaluateIn]{Do: debugEvaluate})
 
 type debugStopIn struct {
 	Session string `json:"session"`
 	inWindow
 }
 
-var _ = define(definition[debugStopIn]{
+var _ = define(Tool{
 	Name: "debug_stop", Title: "Stop debugging", Description: "End a debug session that you started",
-	Effect: Acts, Category: policy.Debugger, Local: true,
-	Do:      debugStop,
+	Effect: Acts, Category: policy.Debugger, Traits: agent.Traits{Local: true},
 	Shell:   []command{{Name: "debug stop"}},
 	Example: `{"session": "1"}`,
-})
+}, calls[debugStopIn]{Do: debugStop})
 
 type revealIn struct {
 	Path   string `json:"path" is:"subject"`
@@ -152,13 +148,12 @@ type revealIn struct {
 	inWindow
 }
 
-var _ = define(definition[revealIn]{
+var _ = define(Tool{
 	Name: "reveal_source", Title: "Reveal source", Description: "Show the user a place in the editor",
-	Effect: Shows, Local: true,
-	Do:      reveal,
+	Effect: Shows, Traits: agent.Traits{Local: true},
 	Shell:   []command{{Name: "reveal", Args: "path [line]"}},
 	Example: `{"path": "src/cart.ts", "line": 28}`,
-})
+}, calls[revealIn]{Do: reveal})
 
 func debugStart(ctx context.Context, c *agent.Call, in debugStartIn) error {
 	window, err := c.Resolve(ctx)

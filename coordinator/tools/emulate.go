@@ -29,10 +29,17 @@ type emulateIn struct {
 	inPage
 }
 
-var _ = define(definition[emulateIn]{
+var _ = define(Tool{
 	Name: "browser_emulate", Title: "Emulate", Description: "Emulate a size, device, network or place",
 	Difference: "theirs, browser_emulate_media, is a part of it, by the same parameters",
 	Effect:     Adjusts,
+	Replaces: map[string]string{
+		"browser_resize": "with viewport WIDTHxHEIGHT", "browser_emulate_media": "by the same parameters",
+	},
+	Notes: "It lasts until `reset` or the session's end. `network` has the presets of DevTools. With " +
+		"`geolocation` (latitude, longitude) the origin gets the permission.",
+	Example: `{"viewport": "390x844,mobile", "colorScheme": "dark"}`,
+}, calls[emulateIn]{
 	Beyond: func(_ context.Context, _ *page.Page, in emulateIn) bool { // the tab keeps it on other sites
 		return in.Network != "" || in.UserAgent != "" || in.Geolocation != ""
 	},
@@ -43,12 +50,6 @@ var _ = define(definition[emulateIn]{
 		}
 		return export.Step{Comment: "browser_emulate is not part of the test."}
 	},
-	Replaces: map[string]string{
-		"browser_resize": "with viewport WIDTHxHEIGHT", "browser_emulate_media": "by the same parameters",
-	},
-	Notes: "It lasts until `reset` or the session's end. `network` has the presets of DevTools. With " +
-		"`geolocation` (latitude, longitude) the origin gets the permission.",
-	Example: `{"viewport": "390x844,mobile", "colorScheme": "dark"}`,
 })
 
 func emulate(ctx context.Context, c *agent.Call, in emulateIn) error {

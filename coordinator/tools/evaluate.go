@@ -23,9 +23,19 @@ type evaluateIn struct {
 	inPage
 }
 
-var _ = define(definition[evaluateIn]{
+var _ = define(Tool{
 	Name: "browser_evaluate", Title: "Evaluate", Description: "Run JavaScript in the page and return its value as JSON",
 	Effect: Acts, Category: policy.Script,
+	Shell:    []command{{Name: "eval", Args: "function [target]"}},
+	Replaces: map[string]string{"browser_run_code_unsafe": "with function"},
+	Returns:  "the value, then what changed",
+	Notes: "`function` may also be an expression, statements, or a body with `return`. `page` is of the result " +
+		"before: the script does not run again.\n\n" +
+		"What JSON lacks becomes text: dates, errors, nodes (`<p id=\"x\">text`), `[cycle]`, `10n`. A `Map` with " +
+		"strings as keys becomes an object, a `Set` a list.",
+	Data:    "`value`",
+	Example: `{"function": "() => document.title"}`,
+}, calls[evaluateIn]{
 	Aims: func(in evaluateIn) []input.Aim { return optional(in.Target) },
 	Question: func(in evaluateIn, names []string) string {
 		if len(names) == 0 {
@@ -46,15 +56,6 @@ var _ = define(definition[evaluateIn]{
 		return code(javascript.Format("$.evaluate((element, script) => (0, eval)(script)(element), $)", d.Elements[0],
 			"("+script+")"))
 	},
-	Shell:    []command{{Name: "eval", Args: "function [target]"}},
-	Replaces: map[string]string{"browser_run_code_unsafe": "with function"},
-	Returns:  "the value, then what changed",
-	Notes: "`function` may also be an expression, statements, or a body with `return`. `page` is of the result " +
-		"before: the script does not run again.\n\n" +
-		"What JSON lacks becomes text: dates, errors, nodes (`<p id=\"x\">text`), `[cycle]`, `10n`. A `Map` with " +
-		"strings as keys becomes an object, a `Set` a list.",
-	Data:    "`value`",
-	Example: `{"function": "() => document.title"}`,
 })
 
 // optional is the aim of a tool that also works without a target.

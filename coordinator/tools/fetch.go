@@ -21,17 +21,16 @@ type fetchIn struct {
 	inPage
 }
 
-var _ = define(definition[fetchIn]{
+var _ = define(Tool{
 	Name: "browser_fetch", Title: "Fetch", Description: "Make an HTTP request as the page and with its cookies",
 	Difference: "theirs run code of their own for it",
 	Effect:     Acts,
-	Do:         fetchURL,
 	Shell:      []command{{Args: "url [filename]"}},
 	Returns: "status, type and body (20,000 bytes; in a file 4 MiB), as a script of the page would get them, also " +
 		"by CORS",
 	Data:    "`status`, `type`, `url`, `body` (parsed if JSON, else text)",
 	Example: `{"url": "/api/cart", "method": "POST", "body": "{\"item\": 7}"}`,
-})
+}, calls[fetchIn]{Do: fetchURL})
 
 // maxBodyText bounds the body that an answer holds, in bytes.
 const maxBodyText = 20_000

@@ -21,19 +21,18 @@ type harIn struct {
 	inPage
 }
 
-var _ = define(definition[harIn]{
+var _ = define(Tool{
 	Name: "browser_har", Title: "Save a HAR",
 	Description: "Save the page's requests with bodies and WebSocket messages, as HAR 1.2 for DevTools or Playwright",
 	Set:         "network", Difference: "theirs has none",
 	Effect:  Reads,
-	Do:      saveHAR,
 	Shell:   []command{{Name: "har", Args: "[filename]"}},
 	Returns: "the file: the tab's last 1,000 requests, and how many responses lack their body",
 	Notes: "It has **cookies and `Authorization`**; only the values of `--secrets` are hidden. A `comment` says why " +
 		"a body is missing. Request bodies that are not text are left out, and so is binary data with a value of " +
 		"`--secrets`. Without a response the status is -1, and `_error` and `_failureText` have the reason.",
 	Example: `{"filename": "shop.har"}`,
-})
+}, calls[harIn]{Do: saveHAR})
 
 func saveHAR(ctx context.Context, c *agent.Call, in harIn) error {
 	filter, err := snapshot.Pattern(in.Filter)

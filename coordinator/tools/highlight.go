@@ -13,11 +13,9 @@ type highlightIn struct {
 	Style string `json:"style,omitempty" is:"unlisted"`
 }
 
-var _ = define(definition[highlightIn]{
+var _ = define(Tool{
 	Name: "browser_highlight", Title: "Highlight", Description: "Highlight an element for the user to see",
 	Set: "devtools", Effect: Shows,
-	Aims:    func(in highlightIn) []input.Aim { return in.field() },
-	Do:      onPage(highlight),
 	Returns: "the element, and whether it is in view",
 	Notes: "A tab has one highlight. The page does not notice it, and the browser hides it while the mouse moves. " +
 		"It ends with `browser_hide_highlight`, `pick_element`, the document, or the session. Playwright MCP's " +
@@ -25,6 +23,9 @@ var _ = define(definition[highlightIn]{
 		"On a dense screen a screenshot has it in its place only with the `scale` `device`, and with an emulated " +
 		"density only with `css`.",
 	Example: `{"target": "button \"Order\""}`,
+}, calls[highlightIn]{
+	Aims: func(in highlightIn) []input.Aim { return in.field() },
+	Do:   onPage(highlight),
 })
 
 type hideIn struct {
@@ -32,12 +33,11 @@ type hideIn struct {
 	inPage
 }
 
-var _ = define(definition[hideIn]{
+var _ = define(Tool{
 	Name: "browser_hide_highlight", Title: "Hide highlight", Description: "End browser_highlight",
 	Set: "devtools", Effect: Shows,
-	Do:      onPage(hideHighlight),
 	Example: `{}`,
-})
+}, calls[hideIn]{Do: onPage(hideHighlight)})
 
 func highlight(ctx context.Context, c *agent.Call, p *page.Page, in highlightIn) error {
 	element, err := p.Highlighter().Show(ctx, in.Target)

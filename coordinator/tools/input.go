@@ -45,9 +45,16 @@ func (in clickIn) verb(first, twice, other string) string {
 	return verb
 }
 
-var _ = define(definition[clickIn]{
+var _ = define(Tool{
 	Name: "browser_click", Title: "Click", Description: "Click an element",
 	Effect: Acts, Category: policy.Input,
+	Steps: []action{{Name: "click"}},
+	Shell: []command{{Name: "click"}, {
+		Name: "dblclick", Summary: "Double-click an element", Arguments: `{"doubleClick": true}`, Step: "click",
+	}},
+	Notes:   "`position` begins inside the target's border.",
+	Example: `{"target": "button \"Order\""}`,
+}, calls[clickIn]{
 	Aims: func(in clickIn) []input.Aim {
 		return []input.Aim{{Target: in.Target, Pointer: true, Position: in.Position}}
 	},
@@ -84,12 +91,6 @@ var _ = define(definition[clickIn]{
 		}
 		return code(javascript.Format("$.click($)", d.Elements[0], with))
 	},
-	Steps: []action{{Name: "click"}},
-	Shell: []command{{Name: "click"}, {
-		Name: "dblclick", Summary: "Double-click an element", Arguments: `{"doubleClick": true}`, Step: "click",
-	}},
-	Notes:   "`position` begins inside the target's border.",
-	Example: `{"target": "button \"Order\""}`,
 })
 
 type hoverIn struct {
@@ -121,9 +122,14 @@ func (in hoverIn) done() string {
 	return "Hovering over"
 }
 
-var _ = define(definition[hoverIn]{
+var _ = define(Tool{
 	Name: "browser_hover", Title: "Hover", Description: "Move the mouse over an element",
 	Effect: Adjusts, Category: policy.Input,
+	Steps:   []action{{Name: "hover"}},
+	Shell:   []command{{Args: "[target]"}},
+	Notes:   "`deltaX` and `deltaY` are in CSS pixels.",
+	Example: `{"target": "button \"Menu\""}`,
+}, calls[hoverIn]{
 	Aims: func(in hoverIn) []input.Aim {
 		if in.Target == "" {
 			return nil
@@ -155,10 +161,6 @@ var _ = define(definition[hoverIn]{
 		}
 		return s
 	},
-	Steps:   []action{{Name: "hover"}},
-	Shell:   []command{{Args: "[target]"}},
-	Notes:   "`deltaX` and `deltaY` are in CSS pixels.",
-	Example: `{"target": "button \"Menu\""}`,
 })
 
 type typeIn struct {
@@ -169,9 +171,14 @@ type typeIn struct {
 	actsIn
 }
 
-var _ = define(definition[typeIn]{
+var _ = define(Tool{
 	Name: "browser_type", Title: "Type", Description: "Replace the text of a field, or add to it with slowly",
 	Effect: Acts, Category: policy.Input,
+	Steps:   []action{{Name: "type", Aliases: []string{"fill"}}},
+	Shell:   []command{{Args: "[target] text"}},
+	Notes:   "With `slowly` the page always gets key events.",
+	Example: `{"target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}`,
+}, calls[typeIn]{
 	Aims: func(in typeIn) []input.Aim { return []input.Aim{{Target: in.Target}} },
 	Question: func(in typeIn, names []string) string {
 		question := "Type " + agent.Quoted(in.Text)
@@ -205,10 +212,6 @@ var _ = define(definition[typeIn]{
 		}
 		return s
 	},
-	Steps:   []action{{Name: "type", Aliases: []string{"fill"}}},
-	Shell:   []command{{Args: "[target] text"}},
-	Notes:   "With `slowly` the page always gets key events.",
-	Example: `{"target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}`,
 })
 
 func typeText(ctx context.Context, c *agent.Call, p *page.Page, in typeIn) error {
@@ -252,9 +255,14 @@ type pressKeyIn struct {
 	actsIn
 }
 
-var _ = define(definition[pressKeyIn]{
+var _ = define(Tool{
 	Name: "browser_press_key", Title: "Press key", Description: "Press a key",
 	Effect: Acts, Category: policy.Input,
+	Steps:   []action{{Name: "press"}},
+	Shell:   []command{{Name: "press"}},
+	Notes:   "`target`, which is not listed, gets the focus first.",
+	Example: `{"key": "Enter"}`,
+}, calls[pressKeyIn]{
 	Aims: func(in pressKeyIn) []input.Aim { return []input.Aim{{Target: in.Target}} },
 	Question: func(in pressKeyIn, names []string) string {
 		if names[0] == "" {
@@ -279,10 +287,6 @@ var _ = define(definition[pressKeyIn]{
 		}
 		return code(javascript.Format("$.keyboard.press($)", d.Page, key))
 	},
-	Steps:   []action{{Name: "press"}},
-	Shell:   []command{{Name: "press"}},
-	Notes:   "`target`, which is not listed, gets the focus first.",
-	Example: `{"key": "Enter"}`,
 })
 
 func pressKey(ctx context.Context, c *agent.Call, p *page.Page, in pressKeyIn) error {
@@ -304,9 +308,14 @@ type selectIn struct {
 	inPage
 }
 
-var _ = define(definition[selectIn]{
+var _ = define(Tool{
 	Name: "browser_select_option", Title: "Select option", Description: "Choose options of a dropdown",
 	Effect: Acts, Category: policy.Input,
+	Steps:   []action{{Name: "select"}},
+	Shell:   []command{{Name: "select"}},
+	Notes:   "Options may have any case where that is unique.",
+	Example: `{"target": "combobox \"Size\"", "values": ["Large"]}`,
+}, calls[selectIn]{
 	Aims: selectIn.field,
 	Question: func(in selectIn, names []string) string {
 		return "Select " + list(in.Values) + " in " + names[0]
@@ -317,10 +326,6 @@ var _ = define(definition[selectIn]{
 	Code: func(in selectIn, d *agent.Record) export.Step {
 		return code(javascript.Format("$.selectOption($)", d.Elements[0], in.Values))
 	},
-	Steps:   []action{{Name: "select"}},
-	Shell:   []command{{Name: "select"}},
-	Notes:   "Options may have any case where that is unique.",
-	Example: `{"target": "combobox \"Size\"", "values": ["Large"]}`,
 })
 
 type fieldIn struct {
@@ -356,9 +361,24 @@ type fillFormIn struct {
 	actsIn
 }
 
-var _ = define(definition[fillFormIn]{
+var _ = define(Tool{
 	Name: "browser_fill_form", Title: "Fill form", Description: "Fill several fields at once",
 	Effect: Acts, Category: policy.Input,
+	Steps: []action{
+		{Name: "fill_form"},
+		{Name: "check", Adapt: checkTo("true"), Example: `{"target": "checkbox \"News\""}`},
+		{Name: "uncheck", Adapt: checkTo("false"), Example: `{"target": "checkbox \"News\""}`},
+	},
+	Shell: []command{
+		{Name: "fill", Step: "fill_form"},
+		{Name: "check", Summary: "Check a checkbox or radio button", Args: "target"},
+		{Name: "uncheck", Summary: "Uncheck a checkbox", Args: "target"},
+	},
+	Notes: "`type` (Playwright MCP's `textbox`, `checkbox`, `radio`, `combobox`, `slider`) counts only where it " +
+		"is unclear what the field is. A list as the `value` selects these options of a `<select multiple>`.",
+	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, ` +
+		`{"target": "checkbox \"News\"", "value": "true"}]}`,
+}, calls[fillFormIn]{
 	Aims: func(in fillFormIn) []input.Aim {
 		aims := make([]input.Aim, len(in.Fields))
 		for i, f := range in.Fields {
@@ -409,20 +429,6 @@ var _ = define(definition[fillFormIn]{
 		}
 		return fillFormIn{Fields: in.Fields[:len(at.Filled)]}
 	},
-	Steps: []action{
-		{Name: "fill_form"},
-		{Name: "check", Adapt: checkTo("true"), Example: `{"target": "checkbox \"News\""}`},
-		{Name: "uncheck", Adapt: checkTo("false"), Example: `{"target": "checkbox \"News\""}`},
-	},
-	Shell: []command{
-		{Name: "fill", Step: "fill_form"},
-		{Name: "check", Summary: "Check a checkbox or radio button", Args: "target"},
-		{Name: "uncheck", Summary: "Uncheck a checkbox", Args: "target"},
-	},
-	Notes: "`type` (Playwright MCP's `textbox`, `checkbox`, `radio`, `combobox`, `slider`) counts only where it " +
-		"is unclear what the field is. A list as the `value` selects these options of a `<select multiple>`.",
-	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, ` +
-		`{"target": "checkbox \"News\"", "value": "true"}]}`,
 })
 
 // checkTo makes a step a form of one checkbox.
@@ -482,9 +488,26 @@ type dragIn struct {
 	inPage
 }
 
-var _ = define(definition[dragIn]{
+var _ = define(Tool{
 	Name: "browser_drag", Title: "Drag", Description: "Drag an element onto another",
 	Effect: Acts, Category: policy.Input,
+	Steps: []action{{Name: "drag", Usage: "target, to", Example: `{"target": "e1", "to": "e2"}`,
+		Adapt: func(arguments map[string]any) map[string]any {
+			for step, ours := range map[string]string{"target": "startTarget", "to": "endTarget"} {
+				if value, present := arguments[step]; present {
+					arguments[ours] = value
+					delete(arguments, step)
+				}
+			}
+			return arguments
+		}}},
+	Shell: []command{{Args: "startTarget [endTarget]"}},
+	Returns: "what changed, and whether the page refused the drop. That is no error: some pages reorder while the " +
+		"pointer moves",
+	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition` (Playwright's " +
+		"`sourcePosition` and `targetPosition`) are places in the targets; they are not listed.",
+	Example: `{"startTarget": "listitem \"Tea\"", "endTarget": "list \"Basket\""}`,
+}, calls[dragIn]{
 	Aims: func(in dragIn) []input.Aim {
 		aims := []input.Aim{{Target: in.StartTarget, Pointer: true, Position: in.StartPosition}}
 		if in.EndTarget != "" {
@@ -524,22 +547,6 @@ var _ = define(definition[dragIn]{
 		}
 		return code(javascript.Format("$.dragTo($)", d.Elements[0], d.Elements[1]))
 	},
-	Steps: []action{{Name: "drag", Usage: "target, to", Example: `{"target": "e1", "to": "e2"}`,
-		Adapt: func(arguments map[string]any) map[string]any {
-			for step, ours := range map[string]string{"target": "startTarget", "to": "endTarget"} {
-				if value, present := arguments[step]; present {
-					arguments[ours] = value
-					delete(arguments, step)
-				}
-			}
-			return arguments
-		}}},
-	Shell: []command{{Args: "startTarget [endTarget]"}},
-	Returns: "what changed, and whether the page refused the drop. That is no error: some pages reorder while the " +
-		"pointer moves",
-	Notes: "Give `endTarget`, or an `offset` in CSS pixels. `startPosition` and `endPosition` (Playwright's " +
-		"`sourcePosition` and `targetPosition`) are places in the targets; they are not listed.",
-	Example: `{"startTarget": "listitem \"Tea\"", "endTarget": "list \"Basket\""}`,
 })
 
 type uploadIn struct {
@@ -548,9 +555,15 @@ type uploadIn struct {
 	inPage
 }
 
-var _ = define(definition[uploadIn]{
+var _ = define(Tool{
 	Name: "browser_file_upload", Title: "File upload", Description: "Give files to a file input or chooser",
 	Effect: Acts,
+	Steps:  []action{{Name: "upload", Aliases: []string{"file_upload"}}},
+	Shell:  []command{{Name: "upload", Args: "[target] paths..."}},
+	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a " +
+		"file input. `target` may be hidden, or open a chooser at a click.",
+	Example: `{"target": "button \"Receipt\"", "paths": ["receipt.pdf"]}`,
+}, calls[uploadIn]{
 	Aims: func(in uploadIn) []input.Aim {
 		return []input.Aim{{Target: in.Target, Chooser: in.Target == "", Pointer: true}}
 	},
@@ -582,11 +595,6 @@ var _ = define(definition[uploadIn]{
 		}
 		return code(javascript.Format("$.setInputFiles($)", d.Elements[0], in.Paths))
 	},
-	Steps: []action{{Name: "upload", Aliases: []string{"file_upload"}}},
-	Shell: []command{{Name: "upload", Args: "[target] paths..."}},
-	Notes: "`paths` are within the [limits of files](../specs/mcp-tools.md#files); none cancels, or empties a " +
-		"file input. `target` may be hidden, or open a chooser at a click.",
-	Example: `{"target": "button \"Receipt\"", "paths": ["receipt.pdf"]}`,
 })
 
 type dropIn struct {
@@ -596,10 +604,15 @@ type dropIn struct {
 	inPage
 }
 
-var _ = define(definition[dropIn]{
+var _ = define(Tool{
 	Name: "browser_drop", Title: "Drop", Description: "Drop files or data onto an element",
 	Effect: Acts,
-	Aims:   dropIn.pointer,
+	Shell:  []command{{Args: "target [paths...]"}},
+	Notes: "It is an error if neither the page nor a field takes it. `paths` are within the [limits of " +
+		"files](../specs/mcp-tools.md#files).",
+	Example: `{"target": "region \"Attachments\"", "data": {"text/plain": "hello"}}`,
+}, calls[dropIn]{
+	Aims: dropIn.pointer,
 	Question: func(in dropIn, names []string) string {
 		var what []string
 		if len(in.Paths) > 0 {
@@ -640,10 +653,6 @@ var _ = define(definition[dropIn]{
 		}
 		return code(javascript.Format("$.drop($)", d.Elements[0], object(payload)))
 	},
-	Shell: []command{{Args: "target [paths...]"}},
-	Notes: "It is an error if neither the page nor a field takes it. `paths` are within the [limits of " +
-		"files](../specs/mcp-tools.md#files).",
-	Example: `{"target": "region \"Attachments\"", "data": {"text/plain": "hello"}}`,
 })
 
 type dialogIn struct {
@@ -654,18 +663,10 @@ type dialogIn struct {
 	inPage
 }
 
-var _ = define(definition[dialogIn]{
+var _ = define(Tool{
 	Name: "browser_handle_dialog", Title: "Answer a dialog",
 	Description: "Accept or dismiss the open JavaScript dialog",
-	Effect:      Acts, Answers: true,
-	Do: onPage(handleDialog),
-	Code: func(in dialogIn, d *agent.Record) export.Step {
-		answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
-		if in.PromptText != nil {
-			answer.Text = javascript.Format("$", d.Text(*in.PromptText))
-		}
-		return export.Step{Answer: answer}
-	},
+	Effect:      Acts, Traits: agent.Traits{Answers: true},
 	Steps: []action{{Name: "dialog", Aliases: []string{"handle_dialog"}, Usage: "accept, promptText", Adapt: inTime}},
 	Shell: []command{
 		{Name: "dialog accept", Summary: "Accept the open JavaScript dialog", Args: "[promptText]",
@@ -675,6 +676,15 @@ var _ = define(definition[dialogIn]{
 	},
 	Notes:   "`promptText` is by default what the prompt has in it. Without `time` the dialog must be open.",
 	Example: `{"accept": true}`,
+}, calls[dialogIn]{
+	Do: onPage(handleDialog),
+	Code: func(in dialogIn, d *agent.Record) export.Step {
+		answer := &export.Answer{Accept: in.Accept, Message: d.Message()}
+		if in.PromptText != nil {
+			answer.Text = javascript.Format("$", d.Text(*in.PromptText))
+		}
+		return export.Step{Answer: answer}
+	},
 })
 
 func handleDialog(ctx context.Context, c *agent.Call, p *page.Page, in dialogIn) error {

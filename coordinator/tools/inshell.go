@@ -56,7 +56,7 @@ func (t *Tool) inShell(action string) string {
 	}
 	first, group := t.commandNames()[0], ""
 	for i, name := range t.commandNames() {
-		if action != "" && t.commands != nil && t.commands[i].matches(action) {
+		if action != "" && t.Shell != nil && t.Shell[i].matches(action) {
 			return name
 		}
 		word, _, _ := strings.Cut(name, " ")
@@ -80,10 +80,10 @@ func (c command) matches(action string) bool {
 
 // commandNames are the names of the tool's commands.
 func (t *Tool) commandNames() (names []string) {
-	if t.commands == nil {
+	if t.Shell == nil {
 		return []string{command{}.name(t)}
 	}
-	for _, c := range t.commands {
+	for _, c := range t.Shell {
 		names = append(names, c.name(t))
 	}
 	return names

@@ -19,12 +19,11 @@ type inspectIn struct {
 	inPage
 }
 
-var _ = define(definition[inspectIn]{
+var _ = define(Tool{
 	Name: "browser_inspect", Title: "Inspect",
 	Description: "An element's box, styles, CSS rules, listeners and component, with source places",
 	Set:         "devtools", Difference: "theirs has none of this",
 	Effect: Reads,
-	Do:     inspectElement,
 	Returns: "also why it cannot be clicked; computed styles that are not initial; rules, the strongest first, " +
 		"and what each lost declaration loses to; with a development build of React, Vue, Svelte, Lit or Angular " +
 		"the component's props, state and source",
@@ -34,7 +33,7 @@ var _ = define(definition[inspectIn]{
 		"Svelte), of the class (Angular), its file (Vue), or unknown (Lit). Of Svelte neither props nor state is known. " +
 		"Of Angular, props are the inputs, and state has the other fields but outputs.",
 	Example: `{"target": "button \"Order\""}`,
-})
+}, calls[inspectIn]{Do: inspectElement})
 
 func inspectElement(ctx context.Context, c *agent.Call, in inspectIn) error {
 	p, file, err := c.PageAndFile(ctx, in.Filename, output.Text)

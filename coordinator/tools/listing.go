@@ -40,7 +40,7 @@ func (t *Tool) listed() (json.RawMessage, error) {
 	case t.Effect == Shows, t.Effect == Adjusts:
 		h.Destructive, h.Idempotent = new(false), !writes
 	}
-	if t.local {
+	if t.Local {
 		h.OpenWorld = new(false)
 	}
 	words := func(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -15,17 +15,17 @@ import (
 // that read pictures. do returns what is done, and the action; code is nil if a test cannot
 // repeat it.
 func defineMouse[In any](
-	d definition[In], do func(input.Vision, In) (string, input.Action),
+	t Tool, do func(input.Vision, In) (string, input.Action),
 	code func(In, javascript.Expression) []javascript.Expression,
 ) *Tool {
-	d.Set, d.Category, d.AnyFrame = "vision", policy.Input, true
-	d.Do = acting(func(i *input.Input, in In) (string, input.Action) { return do(i.Vision(), in) })
+	t.Set, t.Category, t.AnyFrame = "vision", policy.Input, true
+	does := calls[In]{Do: acting(func(i *input.Input, in In) (string, input.Action) { return do(i.Vision(), in) })}
 	if code != nil {
-		d.Code = func(in In, done *agent.Record) export.Step {
+		does.Code = func(in In, done *agent.Record) export.Step {
 			return export.Step{Code: code(in, javascript.Format("$.mouse", done.Page))}
 		}
 	}
-	return define(d)
+	return define(t, does)
 }
 
 type pointIn struct {
@@ -34,7 +34,7 @@ type pointIn struct {
 	inPage
 }
 
-var _ = defineMouse(definition[pointIn]{
+var _ = defineMouse(Tool{
 	Name: "browser_mouse_move_xy", Title: "Move the mouse", Description: "Move the mouse to a point of the viewport",
 	Effect: Adjusts, Example: `{"x": 120, "y": 80}`,
 },
@@ -55,7 +55,7 @@ type clickPointIn struct {
 	inPage
 }
 
-var _ = defineMouse(definition[clickPointIn]{
+var _ = defineMouse(Tool{
 	Name: "browser_mouse_click_xy", Title: "Click at a point", Description: "Click at a point",
 	Effect: Acts, Example: `{"x": 120, "y": 80}`,
 },
@@ -90,7 +90,7 @@ type dragPointIn struct {
 	inPage
 }
 
-var _ = defineMouse(definition[dragPointIn]{
+var _ = defineMouse(Tool{
 	Name: "browser_mouse_drag_xy", Title: "Drag by points", Description: "Drag from one point to another",
 	Effect: Acts, Example: `{"startX": 20, "startY": 20, "endX": 90, "endY": 20}`,
 },
@@ -111,7 +111,7 @@ type buttonIn struct {
 	inPage
 }
 
-var _ = defineMouse(definition[buttonIn]{
+var _ = defineMouse(Tool{
 	Name: "browser_mouse_down", Title: "Press a mouse button", Description: "Press a mouse button",
 	Effect: Acts, Example: `{}`,
 },
@@ -120,7 +120,7 @@ var _ = defineMouse(definition[buttonIn]{
 	}, nil,
 )
 
-var _ = defineMouse(definition[buttonIn]{
+var _ = defineMouse(Tool{
 	Name: "browser_mouse_up", Title: "Release a mouse button", Description: "Release a mouse button",
 	Effect: Acts, Example: `{}`,
 },
@@ -135,7 +135,7 @@ type wheelIn struct {
 	inPage
 }
 
-var _ = defineMouse(definition[wheelIn]{
+var _ = defineMouse(Tool{
 	Name: "browser_mouse_wheel", Title: "Scroll", Description: "Scroll by the mouse wheel",
 	Effect: Acts, Example: `{"deltaY": 400}`,
 },

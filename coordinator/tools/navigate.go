@@ -18,9 +18,23 @@ type navigateIn struct {
 	inPage
 }
 
-var _ = define(definition[navigateIn]{
+var _ = define(Tool{
 	Name: "browser_navigate", Title: "Navigate", Description: "Open a URL in the tab, or go through its history",
 	Effect: Acts, Category: policy.Navigation,
+	Steps: []action{{Name: "navigate", Aliases: []string{"goto"}}},
+	Shell: []command{
+		{Name: "open", Summary: "Open a URL in the tab", Args: "url", Omits: "action", Step: "navigate"},
+		{Name: "back", Summary: "Go back in the tab's history", Arguments: `{"action": "back"}`, Omits: "url",
+			Step: "navigate"},
+		{Name: "forward", Summary: "Go forward in the tab's history", Arguments: `{"action": "forward"}`, Omits: "url",
+			Step: "navigate"},
+		{Name: "reload", Summary: "Reload the page", Arguments: `{"action": "reload"}`, Omits: "url", Step: "navigate"},
+	},
+	Replaces: map[string]string{"browser_navigate_back": "with action back"},
+	Returns:  "title, URL, the beginning of the page, console warnings and errors",
+	Notes:    "A URL without a scheme gets `http` for this machine, else `https`. A path belongs to the page's host.",
+	Example:  `{"url": "http://localhost:3000/cart"}`,
+}, calls[navigateIn]{
 	Beyond: leavesSite,
 	Opens:  func(in navigateIn) bool { return in.URL != "" },
 	Leaves: func(navigateIn) bool { return true },
@@ -40,19 +54,6 @@ var _ = define(definition[navigateIn]{
 		}
 		return export.Step{Code: []javascript.Expression{javascript.Format("$.goto($)", d.Page, to)}, Opens: to}
 	},
-	Steps: []action{{Name: "navigate", Aliases: []string{"goto"}}},
-	Shell: []command{
-		{Name: "open", Summary: "Open a URL in the tab", Args: "url", Omits: "action", Step: "navigate"},
-		{Name: "back", Summary: "Go back in the tab's history", Arguments: `{"action": "back"}`, Omits: "url",
-			Step: "navigate"},
-		{Name: "forward", Summary: "Go forward in the tab's history", Arguments: `{"action": "forward"}`, Omits: "url",
-			Step: "navigate"},
-		{Name: "reload", Summary: "Reload the page", Arguments: `{"action": "reload"}`, Omits: "url", Step: "navigate"},
-	},
-	Replaces: map[string]string{"browser_navigate_back": "with action back"},
-	Returns:  "title, URL, the beginning of the page, console warnings and errors",
-	Notes:    "A URL without a scheme gets `http` for this machine, else `https`. A path belongs to the page's host.",
-	Example:  `{"url": "http://localhost:3000/cart"}`,
 })
 
 // leavesSite reports whether a call goes to another site. Its page could do so too, but not as a user

@@ -32,17 +32,16 @@ type requestsIn struct {
 	inPage
 }
 
-var _ = define(definition[requestsIn]{
+var _ = define(Tool{
 	Name: "browser_network_requests", Title: "Network requests", Description: "The page's network requests, numbered",
 	Effect: Reads,
-	Do:     requests,
 	Shell:  []command{{Name: "requests", Args: "[filter]"}},
 	Returns: "requests and WebSockets (without their messages), with a line before each further document; `@` is " +
 		"before the place in your files that made it",
 	Data: "`requests`: `index`, `method`, `url`, `status`, `failed`, `type`, `size` (bytes), `time` (ms), " +
 		"`navigation`, `place` (where your files make it)",
 	Example: `{"static": true}`,
-})
+}, calls[requestsIn]{Do: requests})
 
 type requestIn struct {
 	Index int64  `json:"index"`
@@ -51,17 +50,16 @@ type requestIn struct {
 	inPage
 }
 
-var _ = define(definition[requestIn]{
+var _ = define(Tool{
 	Name: "browser_network_request", Title: "Network request", Description: "One request in full: headers and bodies",
 	Effect: Reads,
-	Do:     request,
 	Shell:  []command{{Name: "request", Args: "index [part]"}},
 	Returns: "headers with cookies, and why one was not stored; the first 2,000 bytes of each body, with `part` " +
 		"all of it",
 	Notes: "Of a response that goes on, such as server-sent events, it has the last 64 kB so far. A form with a " +
 		"binary file is shown by its fields.",
 	Example: `{"index": 1}`,
-})
+}, calls[requestIn]{Do: request})
 
 // staticTypes are the resources that a page is made of; they rarely matter to an agent.
 var staticTypes = []string{"image", "font", "script", "stylesheet", "media", "manifest"}

@@ -22,18 +22,12 @@ type pageToolIn struct {
 	inPage
 }
 
-var _ = define(definition[pageToolIn]{
+var _ = define(Tool{
 	Name: "browser_page_tool", Title: "Page tool",
 	Description: "Call a tool that the page itself offers to agents (WebMCP), or list them",
 	Set:         "devtools", Difference: "theirs are two",
-	Effect: Acts, Category: policy.Script, AnyFrame: true,
-	ReadOnlyIf: func(in pageToolIn) bool { return in.Name == "" },
-	ReadOnly:   "without `name`",
-	Question: func(in pageToolIn, _ []string) string {
-		arguments, _ := json.Marshal(in.Params) // it was JSON
-		return "Call the page's own tool " + agent.Quoted(in.Name) + " with " + string(arguments)
-	},
-	Do:       callPageTool,
+	Effect: Acts, Category: policy.Script, Traits: agent.Traits{AnyFrame: true},
+	ReadOnly: "without `name`",
 	Shell:    []command{{Name: "page-tool", Args: "[name]"}},
 	Replaces: map[string]string{"browser_webmcp_list": "without name", "browser_webmcp_call": "with name"},
 	Returns: "what the tool returned, or that its form is filled in, then what changed; without `name` each tool " +
@@ -45,6 +39,13 @@ var _ = define(definition[pageToolIn]{
 		"Chromium 156 has WebMCP in an origin trial: a browser that the coordinator has not started needs " +
 		"`--enable-features=WebMCPTesting`.",
 	Example: `{"name": "add_to_cart", "params": {"item": "Tea"}}`,
+}, calls[pageToolIn]{
+	ReadOnlyIf: func(in pageToolIn) bool { return in.Name == "" },
+	Question: func(in pageToolIn, _ []string) string {
+		arguments, _ := json.Marshal(in.Params) // it was JSON
+		return "Call the page's own tool " + agent.Quoted(in.Name) + " with " + string(arguments)
+	},
+	Do: callPageTool,
 })
 
 func callPageTool(ctx context.Context, c *agent.Call, in pageToolIn) error {

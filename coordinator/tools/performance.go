@@ -29,77 +29,76 @@ type stopIn struct {
 	inPage
 }
 
-var _ = define(definition[startIn]{
+var _ = define(Tool{
 	Name: "performance_start_trace", Title: "Start a trace",
 	Description: "Begin to record a performance trace of the page",
 	Set:         "performance", Effect: Acts,
+	ReadOnly: "without `reload`",
+	Shell:    []command{{Name: "trace start"}},
+	Example:  `{}`,
+}, calls[startIn]{
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
-	ReadOnly:   "without `reload`",
 	Do:         onPage(start("trace", (*profiling.Profiler).StartTrace)),
-	Shell:      []command{{Name: "trace start"}},
-	Example:    `{}`,
 })
 
-var _ = define(definition[stopIn]{
+var _ = define(Tool{
 	Name: "performance_stop_trace", Title: "Stop the trace",
 	Description: "Save the trace for DevTools; answers with LCP, INP, CLS, long tasks and large requests",
 	Set:         "performance", Effect: Reads,
-	Do:    stopTrace,
 	Shell: []command{{Name: "trace stop", Args: "[filename]"}},
 	Notes: "The figures are of the document that is shown when the trace is stopped. An INP below 104 ms is " +
 		"*under 104ms*. A browser records one trace at a time, including DevTools' own.",
 	Example: `{}`,
-})
+}, calls[stopIn]{Do: stopTrace})
 
-var _ = define(definition[stopIn]{
+var _ = define(Tool{
 	Name: "performance_heap_snapshot", Title: "Heap snapshot",
 	Description: "Save the page's JavaScript heap for DevTools",
 	Set:         "performance", Effect: Reads,
-	Do:      heapSnapshot,
 	Shell:   []command{{Name: "heap", Args: "[filename]"}},
 	Returns: "the sizes of the file and of the heap in use",
 	Notes:   "A heap, a profile and coverage are of the page's own process, without frames of other processes.",
 	Example: `{}`,
-})
+}, calls[stopIn]{Do: heapSnapshot})
 
-var _ = define(definition[startIn]{
+var _ = define(Tool{
 	Name: "performance_start_profile", Title: "Start a CPU profile", Description: "Begin to profile the page's scripts",
 	Set: "performance", Effect: Acts,
+	ReadOnly: "without `reload`",
+	Shell:    []command{{Name: "profile start"}},
+	Example:  `{}`,
+}, calls[startIn]{
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
-	ReadOnly:   "without `reload`",
 	Do:         onPage(start("CPU profile", (*profiling.Profiler).StartCPUProfile)),
-	Shell:      []command{{Name: "profile start"}},
-	Example:    `{}`,
 })
 
-var _ = define(definition[stopIn]{
+var _ = define(Tool{
 	Name: "performance_stop_profile", Title: "Stop the CPU profile",
 	Description: "Save the CPU profile for DevTools; answers with the functions that took most",
 	Set:         "performance", Effect: Reads,
-	Do:      stopProfile,
 	Shell:   []command{{Name: "profile stop", Args: "[filename]"}},
 	Example: `{}`,
-})
+}, calls[stopIn]{Do: stopProfile})
 
-var _ = define(definition[startIn]{
+var _ = define(Tool{
 	Name: "performance_start_coverage", Title: "Start coverage",
 	Description: "Begin to record what is used of scripts and styles",
 	Set:         "performance", Effect: Acts,
+	ReadOnly: "without `reload`",
+	Shell:    []command{{Name: "coverage start"}},
+	Example:  `{}`,
+}, calls[startIn]{
 	ReadOnlyIf: func(in startIn) bool { return !in.Reload },
-	ReadOnly:   "without `reload`",
 	Do:         onPage(start("coverage", (*profiling.Profiler).StartCoverage)),
-	Shell:      []command{{Name: "coverage start"}},
-	Example:    `{}`,
 })
 
-var _ = define(definition[stopIn]{
+var _ = define(Tool{
 	Name: "performance_stop_coverage", Title: "Stop coverage",
 	Description: "Save the coverage as DevTools does; answers with what is used least",
 	Set:         "performance", Effect: Reads,
-	Do:      stopCoverage,
 	Shell:   []command{{Name: "coverage stop", Args: "[filename]"}},
 	Example: `{}`,
-})
+}, calls[stopIn]{Do: stopCoverage})
 
 // start begins a recording, and reloads the page if the call requests it.
 func start(description string, begin func(*profiling.Profiler, context.Context) error) func(context.Context,

@@ -24,13 +24,11 @@ type findIn struct {
 	inPage
 }
 
-var _ = define(definition[findIn]{
+var _ = define(Tool{
 	Name: "browser_find", Title: "Find", Description: "Find text in the page, with refs",
 	Effect: Adjusts, Category: policy.Input,
-	ReadOnlyIf: func(in findIn) bool { return !in.Scroll },
-	ReadOnly:   "without `scroll`",
-	Do:         find,
-	Shell:      []command{{Args: "[text]"}},
+	ReadOnly: "without `scroll`",
+	Shell:    []command{{Args: "[text]"}},
 	Returns: "the matching lines of a snapshot with their parents, and the item around each: a list item, an " +
 		"article, a card, a table row with the table's heads",
 	Notes: "`text` ignores case. A regular expression, of any tool, is RE2 or `/pattern/flags`. The search covers " +
@@ -39,6 +37,9 @@ var _ = define(definition[findIn]{
 		"`scroll` also searches what a list draws, or a feed loads, only when it is scrolled, for at most 40 s; the " +
 		"next call goes on from there. What was found is scrolled into view.",
 	Example: `{"text": "Coupon"}`,
+}, calls[findIn]{
+	ReadOnlyIf: func(in findIn) bool { return !in.Scroll },
+	Do:         find,
 })
 
 type markdownIn struct {
@@ -47,28 +48,26 @@ type markdownIn struct {
 	inPage
 }
 
-var _ = define(definition[markdownIn]{
+var _ = define(Tool{
 	Name: "browser_markdown", Title: "Read", Description: "The readable page, or target, as Markdown",
 	Difference: "theirs has only the snapshot to read a page",
 	Effect:     Reads,
-	Do:         markdown,
 	Shell:      []command{{Name: "read", Args: "[target]"}},
 	Returns: "the main element, or the only article if that has the page's heading or most of its text, without " +
 		"navigation, asides and footers",
 	Example: `{}`,
-})
+}, calls[markdownIn]{Do: markdown})
 
 type domIn = markdownIn
 
-var _ = define(definition[domIn]{
+var _ = define(Tool{
 	Name: "browser_dom", Title: "HTML", Description: "HTML of the page or target, as it is now",
 	Difference: "theirs run code of their own for it",
 	Effect:     Reads,
-	Do:         html,
 	Shell:      []command{{Name: "html", Args: "[target]"}},
 	Notes:      "Shadow roots are declarative templates.",
 	Example:    `{"target": "main"}`,
-})
+}, calls[domIn]{Do: html})
 
 func find(ctx context.Context, c *agent.Call, in findIn) error {
 	p, file, err := c.PageAndFile(ctx, in.Filename, output.Outline)

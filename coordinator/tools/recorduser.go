@@ -33,12 +33,11 @@ type recordUserIn struct {
 	inPage
 }
 
-var _ = define(definition[recordUserIn]{
+var _ = define(Tool{
 	Name: vscodeipc.ActRecordUser, Title: "Record the user",
 	Description: "Ask the user to do something in the tab, and get it as steps for browser_steps and as a test",
 	Set:         "testing", Difference: "theirs is a program of its own, codegen",
 	Effect: Reads,
-	Do:     onPage(recordUser),
 	Shell: []command{
 		{Name: "record", Summary: "Record what you do in the tab, as steps and as a test", Args: "[filename]", Omits: "end"},
 		{Name: "record stop", Summary: "End the recording of what you do", Arguments: `{"end": true}`,
@@ -57,7 +56,7 @@ var _ = define(definition[recordUserIn]{
 		"sets in the file of `--secrets`, and in the test's environment. What is typed into a prompt, or pressed " +
 		"outside of a field, is recorded. Values of `--secrets` have their names.",
 	Example: `{"message": "Show me how you order tea."}`,
-})
+}, calls[recordUserIn]{Do: onPage(recordUser)})
 
 // recordingTime is how long a recording lasts by default, and at most. An agent keeps its page for
 // that long.

@@ -24,12 +24,11 @@ type reviewIn struct {
 	inWindow
 }
 
-var _ = define(definition[reviewIn]{
+var _ = define(Tool{
 	Name: "present_review", Title: "Present review",
 	Description: "Show the user Markdown beside the code: links to files open there, and the user can apply its " +
 		"```diff blocks",
-	Effect: Shows, Local: true,
-	Do:    presentReview,
+	Effect: Shows, Traits: agent.Traits{Local: true},
 	Shell: []command{{Name: "review", Args: "[@markdown]"}},
 	Returns: "that the user sees it; with `wait` the user's verdict, text and comments, and which changes of the " +
 		"diffs are in the files now",
@@ -38,7 +37,7 @@ var _ = define(definition[reviewIn]{
 		"it. Other Markdown under the same title ends the answer to the text before; if no call has returned that, " +
 		"this one does. Only the user applies a diff ([the review panel](../specs/extension.md#the-review-panel)).",
 	Example: `{"markdown": "# Cart\n\nAll green.", "wait": 600}`,
-})
+}, calls[reviewIn]{Do: presentReview})
 
 // longestReview is how long a call may wait for the user's answer to a review.
 const longestReview = time.Hour

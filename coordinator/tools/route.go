@@ -25,11 +25,23 @@ type routeIn struct {
 	inWindow
 }
 
-var _ = define(definition[routeIn]{
+var _ = define(Tool{
 	Name: "browser_route", Title: "Route requests",
 	Description: "Answer, change or fail requests of your pages that match, until the session ends",
-	Set:         "network", Effect: Acts, Beyond: everySite[routeIn],
-	Do: route,
+	Set:         "network", Effect: Acts,
+	Notes: "A pattern is a glob over the whole URL: `*` matches anything but `/`, `**` anything, `{a,b}` one of " +
+		"both. One that begins with `/` matches any host. The latest route that matches does the first of " +
+		"these:\n\n" +
+		"1. `abort`: the request fails.\n" +
+		"2. `status`, `body` or `contentType`: the route responds in place of the server, for any origin.\n" +
+		"3. Otherwise the request is sent with other headers.\n\n" +
+		"`headers` and `removeHeaders` apply to the response in case 2, to the request in case 3. Routes and the " +
+		"offline state apply to the tabs that the session works in or has opened, with their frames and workers, " +
+		"bypass service workers, and end with the session or the browser.",
+	Example: `{"pattern": "**/api/cart", "status": 500}`,
+}, calls[routeIn]{
+	Beyond: everySite[routeIn],
+	Do:     route,
 	Code: func(in routeIn, d *agent.Record) export.Step {
 		headers, _ := in.headers()
 		var list, members []javascript.Expression
@@ -67,16 +79,6 @@ var _ = define(definition[routeIn]{
 		}
 		return code(javascript.Format("$.context().route($)", d.Page, arguments))
 	},
-	Notes: "A pattern is a glob over the whole URL: `*` matches anything but `/`, `**` anything, `{a,b}` one of " +
-		"both. One that begins with `/` matches any host. The latest route that matches does the first of " +
-		"these:\n\n" +
-		"1. `abort`: the request fails.\n" +
-		"2. `status`, `body` or `contentType`: the route responds in place of the server, for any origin.\n" +
-		"3. Otherwise the request is sent with other headers.\n\n" +
-		"`headers` and `removeHeaders` apply to the response in case 2, to the request in case 3. Routes and the " +
-		"offline state apply to the tabs that the session works in or has opened, with their frames and workers, " +
-		"bypass service workers, and end with the session or the browser.",
-	Example: `{"pattern": "**/api/cart", "status": 500}`,
 })
 
 // member is a member of an object, whose name is lower case, as those of headers.
@@ -92,31 +94,32 @@ func routed(pattern string) string {
 	return pattern
 }
 
-var _ = define(definition[inWindow]{
+var _ = define(Tool{
 	Name: "browser_route_list", Title: "List routes", Description: "List the routes",
 	Set: "network", Effect: Reads,
-	Do:      routeList,
 	Returns: "the routes, in the order in which they are tried",
 	Example: `{}`,
-})
+}, calls[inWindow]{Do: routeList})
 
 type unrouteIn struct {
 	Pattern string `json:"pattern,omitempty" about:"default: all"`
 	inWindow
 }
 
-var _ = define(definition[unrouteIn]{
+var _ = define(Tool{
 	Name: "browser_unroute", Title: "Remove routes", Description: "Remove routes",
-	Set: "network", Effect: Adjusts, Tabless: true, Beyond: everySite[unrouteIn],
-	Do: unroute,
+	Set: "network", Effect: Adjusts, Traits: agent.Traits{Tabless: true},
+	Shell:   []command{{Args: "[pattern]"}},
+	Example: `{}`,
+}, calls[unrouteIn]{
+	Beyond: everySite[unrouteIn],
+	Do:     unroute,
 	Code: func(in unrouteIn, d *agent.Record) export.Step {
 		if in.Pattern == "" {
 			return code(javascript.Format("$.context().unrouteAll()", d.Page))
 		}
 		return code(javascript.Format("$.context().unroute($)", d.Page, routed(in.Pattern)))
 	},
-	Shell:   []command{{Args: "[pattern]"}},
-	Example: `{}`,
 })
 
 type networkStateIn struct {
@@ -124,15 +127,17 @@ type networkStateIn struct {
 	inWindow
 }
 
-var _ = define(definition[networkStateIn]{
+var _ = define(Tool{
 	Name: "browser_network_state_set", Title: "Set the network state",
 	Description: "Take your pages offline, or back online",
-	Set:         "network", Effect: Adjusts, Beyond: everySite[networkStateIn],
-	Do: setNetworkState,
+	Set:         "network", Effect: Adjusts,
+	Example: `{"state": "offline"}`,
+}, calls[networkStateIn]{
+	Beyond: everySite[networkStateIn],
+	Do:     setNetworkState,
 	Code: func(in networkStateIn, d *agent.Record) export.Step {
 		return code(javascript.Format("$.context().setOffline($)", d.Page, in.State == "offline"))
 	},
-	Example: `{"state": "offline"}`,
 })
 
 // headers reads "Name: Value" lines.

@@ -30,13 +30,12 @@ type snapshotIn struct {
 	inPage
 }
 
-var _ = define(definition[snapshotIn]{
+var _ = define(Tool{
 	Name: "browser_snapshot", Title: "Snapshot", Description: "The page as an accessibility tree with refs to act on",
 	Effect:  Reads,
-	Do:      takeSnapshot,
 	Shell:   []command{{Args: "[target]"}},
 	Example: `{}`,
-})
+}, calls[snapshotIn]{Do: takeSnapshot})
 
 type consoleIn struct {
 	Level string `json:"level,omitempty" about:"at least error, warning, info (default) or debug" oneof:"error warning info debug"`
@@ -45,17 +44,16 @@ type consoleIn struct {
 	inPage
 }
 
-var _ = define(definition[consoleIn]{
+var _ = define(Tool{
 	Name: "browser_console_messages", Title: "Console messages",
 	Description: "The page's console messages and uncaught errors",
 	Effect:      Reads,
-	Do:          console,
 	Shell:       []command{{Name: "console"}},
 	Notes: "The oldest is first. Messages are as in DevTools: `Uncaught …`, the stack of `console.trace`, the " +
 		"rows of `console.table`, an object's own properties.",
 	Data:    "`messages`: `level`, `text`, `place`, `count` (of equal messages in a row)",
 	Example: `{"level": "warning"}`,
-})
+}, calls[consoleIn]{Do: console})
 
 type screenshotIn struct {
 	Target   string `json:"target,omitempty" about:"ref or selector" is:"subject"`
@@ -69,23 +67,13 @@ type screenshotIn struct {
 	inPage
 }
 
-var _ = define(definition[screenshotIn]{
+var _ = define(Tool{
 	Name: "browser_take_screenshot", Title: "Screenshot",
 	Description: "A picture of the viewport; to act use browser_snapshot",
 	Effect:      Adjusts,
-	ReadOnlyIf:  func(in screenshotIn) bool { return in.Target == "" && !in.FullPage },
 	ReadOnly:    "without `target` and `fullPage`, for which the page is scrolled or resized",
-	Aims:        func(in screenshotIn) []input.Aim { return optional(in.Target) },
-	Question: func(_ screenshotIn, names []string) string {
-		if len(names) == 0 {
-			return ""
-		}
-		return "Take a picture of " + names[0]
-	},
-	Do:      screenshot,
-	Code:    func(screenshotIn, *agent.Record) export.Step { return export.Step{} }, // a test needs no pictures
-	Shell:   []command{{Name: "screenshot", Args: "[filename]"}},
-	Returns: "the image, or the file in full size, at most 16,384 pixels a side",
+	Shell:       []command{{Name: "screenshot", Args: "[filename]"}},
+	Returns:     "the image, or the file in full size, at most 16,384 pixels a side",
 	Notes: "- `clip` is of the viewport or, with `fullPage`, of the full page. `quality` (80) is that of jpeg and " +
 		"webp.\n" +
 		"- A result states the part and the scale of each picture, for the coordinates of a click.\n" +
@@ -93,6 +81,17 @@ var _ = define(definition[screenshotIn]{
 		"tall area comes as up to four pictures, with the `clip` for the rest.\n" +
 		"- `marks` are drawn on the picture alone: the page and the user do not see them. Not with `webp`.",
 	Example: `{}`,
+}, calls[screenshotIn]{
+	ReadOnlyIf: func(in screenshotIn) bool { return in.Target == "" && !in.FullPage },
+	Aims:       func(in screenshotIn) []input.Aim { return optional(in.Target) },
+	Question: func(_ screenshotIn, names []string) string {
+		if len(names) == 0 {
+			return ""
+		}
+		return "Take a picture of " + names[0]
+	},
+	Do:   screenshot,
+	Code: func(screenshotIn, *agent.Record) export.Step { return export.Step{} }, // a test needs no pictures
 })
 
 // maxImage is the longest side, in pixels, of an image in an answer: models scale larger
@@ -202,13 +201,12 @@ type pdfIn struct {
 	inPage
 }
 
-var _ = define(definition[pdfIn]{
+var _ = define(Tool{
 	Name: "browser_pdf_save", Title: "Save as PDF", Description: "Save the page as PDF",
 	Set: "pdf", Effect: Adjusts, // the page gets events when it is printed
-	Do:      savePDF,
 	Shell:   []command{{Name: "pdf", Args: "[filename]"}},
 	Example: `{}`,
-})
+}, calls[pdfIn]{Do: savePDF})
 
 func savePDF(ctx context.Context, c *agent.Call, in pdfIn) error {
 	p, file, err := c.PageAndFile(ctx, cmp.Or(in.Filename, agent.DatedName("page", output.PDF)), output.PDF)

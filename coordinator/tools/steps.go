@@ -39,29 +39,16 @@ type stepsIn struct {
 	inPage
 }
 
-var _ = define(definition[stepsIn]{
+var _ = define(Tool{
 	Name: "browser_steps", Title: "Steps",
 	Description: "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an " +
 		"unanswered dialog, another origin) and says what was not done",
 	Difference: "theirs run code of their own for it",
 	Effect:     Acts,
-	Handle: func(ctx context.Context, a *agent.Agent, in stepsIn) (*answer.Result, error) {
-		steps := make([]agent.Request, len(in.Steps))
-		for i, given := range in.Steps {
-			var err error
-			if steps[i], err = step(given.arguments, in); err != nil {
-				return nil, fmt.Errorf("step %d: %w. Nothing was done", i+1, err)
-			}
-		}
-		if len(steps) == 0 {
-			return nil, errors.New("steps: give at least one, such as {\"action\": \"click\", \"target\": \"e1\"}")
-		}
-		return a.Steps(ctx, steps), nil
-	},
 	complete: func(parameters *catalog.Parameter, all []*Tool) {
 		var names []string
 		for _, t := range all {
-			for _, step := range t.steps {
+			for _, step := range t.Steps {
 				name := step.Name
 				if step.Usage != "" {
 					name += " (" + step.Usage + ")"
@@ -83,6 +70,20 @@ var _ = define(definition[stepsIn]{
 	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, ` +
 		`{"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, ` +
 		`{"action": "expect", "text": "Thank you"}]}`,
+}, calls[stepsIn]{
+	Handle: func(ctx context.Context, a *agent.Agent, in stepsIn) (*answer.Result, error) {
+		steps := make([]agent.Request, len(in.Steps))
+		for i, given := range in.Steps {
+			var err error
+			if steps[i], err = step(given.arguments, in); err != nil {
+				return nil, fmt.Errorf("step %d: %w. Nothing was done", i+1, err)
+			}
+		}
+		if len(steps) == 0 {
+			return nil, errors.New("steps: give at least one, such as {\"action\": \"click\", \"target\": \"e1\"}")
+		}
+		return a.Steps(ctx, steps), nil
+	},
 })
 
 // actionNamed is the action of that name, and its tool; nil: there is none. A tool's own name
@@ -90,7 +91,7 @@ var _ = define(definition[stepsIn]{
 func actionNamed(name string) (*Tool, action) {
 	name = strings.TrimPrefix(name, "browser_")
 	for _, t := range All() {
-		for _, a := range t.steps {
+		for _, a := range t.Steps {
 			if a.Name == name || slices.Contains(a.Aliases, name) || a.Adapt == nil && t.Name == "browser_"+name {
 				return t, a
 			}
@@ -112,7 +113,7 @@ func step(values map[string]any, in stepsIn) (step agent.Request, err error) {
 	if tool == nil {
 		var known []string
 		for _, t := range All() {
-			for _, action := range t.steps {
+			for _, action := range t.Steps {
 				known = append(known, action.Name)
 			}
 		}

@@ -16,12 +16,13 @@ import (
 )
 
 // defineStorage defines a tool of the set storage.
-func defineStorage[In any](d definition[In], do func(context.Context, *agent.Call, *page.Page, In) error) *Tool {
-	d.Set, d.Do = "storage", onPage(do)
-	if d.Effect == Acts {
-		d.Category, d.Beyond = policy.Storage, everySite
+func defineStorage[In any](t Tool, do func(context.Context, *agent.Call, *page.Page, In) error) *Tool {
+	t.Set = "storage"
+	does := calls[In]{Do: onPage(do)}
+	if t.Effect == Acts {
+		t.Category, does.Beyond = policy.Storage, everySite
 	}
-	return define(d)
+	return define(t, does)
 }
 
 type cookieListIn struct {
@@ -48,25 +49,25 @@ type cookieSetIn struct {
 }
 
 var _ = []*Tool{
-	defineStorage(definition[cookieListIn]{
+	defineStorage(Tool{
 		Name: "browser_cookie_list", Title: "List cookies", Description: "List the browser's cookies", Effect: Reads,
 		Returns: "the cookies of every site in the browser context; long values shortened",
 		Data:    "`cookies`, as in a storage state", Example: `{}`,
 	}, cookieList),
-	defineStorage(definition[cookieNameIn]{
+	defineStorage(Tool{
 		Name: "browser_cookie_get", Title: "Get a cookie", Description: "The cookies of a name in full", Effect: Reads,
 		Data: "`cookies`, as in a storage state", Example: `{"name": "sid"}`,
 	}, cookieGet),
-	defineStorage(definition[cookieSetIn]{
+	defineStorage(Tool{
 		Name: "browser_cookie_set", Title: "Set a cookie", Description: "Set a cookie", Effect: Acts,
 		Example: `{"name": "theme", "value": "dark"}`,
 	}, cookieSet),
-	defineStorage(definition[cookieNameIn]{
+	defineStorage(Tool{
 		Name: "browser_cookie_delete", Title: "Delete a cookie", Description: "Delete the cookies of a name",
 		Effect:  Acts,
 		Example: `{"name": "sid"}`,
 	}, cookieDelete),
-	defineStorage(definition[inPage]{
+	defineStorage(Tool{
 		Name: "browser_cookie_clear", Title: "Clear cookies", Description: "Delete all cookies, of every site",
 		Effect:  Acts,
 		Example: `{}`,
@@ -176,32 +177,32 @@ var _, _ = defineArea(storage.Local), defineArea(storage.Session)
 func defineArea(area storage.Area) []*Tool {
 	a, name := areaTools{area}, "browser_"+strings.ToLower(string(area))
 	return []*Tool{
-		defineStorage(definition[inPage]{
+		defineStorage(Tool{
 			Name: name + "_list", Title: fmt.Sprintf("List %s", area),
 			Description: fmt.Sprintf("List the page's %s", area),
 			Effect:      Reads, Returns: "the items of the page's origin; long values shortened",
 			Data: "`items`: `key`, `value`", Example: `{}`,
 		}, a.list),
-		defineStorage(definition[keyIn]{
+		defineStorage(Tool{
 			Name: name + "_get", Title: fmt.Sprintf("Get an item of %s", area),
 			Description: fmt.Sprintf("One %s item in full", area),
 			Effect:      Reads, Data: "`key`, `value`", Example: `{"key": "theme"}`,
 		}, a.get),
-		defineStorage(definition[setItemIn]{
+		defineStorage(Tool{
 			Name: name + "_set", Title: fmt.Sprintf("Set an item of %s", area),
 			Description: fmt.Sprintf("Set a %s item", area),
 			Effect:      Acts, Example: `{"key": "theme", "value": "dark"}`,
 		}, func(ctx context.Context, c *agent.Call, p *page.Page, in setItemIn) error {
 			return c.Done(p.Storage().SetItem(ctx, area, in.Key, in.Value), "Set %s.", in.Key)
 		}),
-		defineStorage(definition[keyIn]{
+		defineStorage(Tool{
 			Name: name + "_delete", Title: fmt.Sprintf("Delete an item of %s", area),
 			Description: fmt.Sprintf("Delete a %s item", area),
 			Effect:      Acts, Example: `{"key": "theme"}`,
 		}, func(ctx context.Context, c *agent.Call, p *page.Page, in keyIn) error {
 			return c.Done(p.Storage().RemoveItem(ctx, area, in.Key), "Deleted %s.", in.Key)
 		}),
-		defineStorage(definition[inPage]{
+		defineStorage(Tool{
 			Name: name + "_clear", Title: fmt.Sprintf("Clear %s", area),
 			Description: fmt.Sprintf("Clear the page's %s", area),
 			Effect:      Acts, Example: `{}`,

@@ -19,29 +19,30 @@ type saveStateIn struct {
 	inPage
 }
 
-var _ = define(definition[saveStateIn]{
+var _ = define(Tool{
 	Name: "browser_storage_state", Title: "Save the storage state",
 	Description: "Save cookies and local storage to a file, in Playwright's format",
 	Set:         "storage", Effect: Reads,
-	Do:      saveState,
 	Shell:   []command{{Args: "[filename]"}},
 	Returns: "the file: cookies, and the local storage of the origins that are open, or that this page has shown",
 	Notes: "It is Playwright's `storageState`, without IndexedDB. To read and to restore it, no server gets a " +
 		"request and no script of a site runs.",
 	Example: `{}`,
-})
+}, calls[saveStateIn]{Do: saveState})
 
 type loadStateIn struct {
 	Filename string `json:"filename" is:"subject file"`
 	inPage
 }
 
-var _ = define(definition[loadStateIn]{
+var _ = define(Tool{
 	Name: "browser_set_storage_state", Title: "Restore the storage state",
 	Description: "Replace cookies and local storage by those of such a file",
-	Set:         "storage", Effect: Acts, Category: policy.Storage, Beyond: everySite[loadStateIn],
-	Do:      loadState,
+	Set:         "storage", Effect: Acts, Category: policy.Storage,
 	Example: `{"filename": "storage-state.json"}`,
+}, calls[loadStateIn]{
+	Beyond: everySite[loadStateIn],
+	Do:     loadState,
 })
 
 func saveState(ctx context.Context, c *agent.Call, in saveStateIn) error {

@@ -20,26 +20,11 @@ type tabsIn struct {
 	inWindow
 }
 
-var _ = define(definition[tabsIn]{
+var _ = define(Tool{
 	Name: "browser_tabs", Title: "Tabs", Description: "List tabs, open one and work in it, close one of yours, or " +
 		"select where you work",
-	Effect: Acts, Tabless: true,
-	// The answer to a request is the user's permission.
-	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" || in.Action == "request" },
-	ReadOnly:   "to `list` and to `request`",
-	Beyond: func(_ context.Context, p *page.Page, in tabsIn) bool {
-		return in.Index != nil || in.Action == "new" && address.Origin(in.URL) != p.Site()
-	},
-	Question: func(in tabsIn, _ []string) string { return in.sentence() },
-	Subject:  func(in tabsIn, _ string) string { return in.sentence() },
-	Do:       tabs,
-	// A tab is opened when the first call works in it.
-	Code: func(in tabsIn, _ *agent.Record) export.Step {
-		if in.Action == "close" {
-			return export.Step{Comment: "The agent closed a tab here."}
-		}
-		return export.Step{}
-	},
+	Effect: Acts, Traits: agent.Traits{Tabless: true},
+	ReadOnly: "to `list` and to `request`",
 	Shell: []command{
 		{Name: "tabs", Summary: "List the tabs", Arguments: `{"action": "list"}`, Omits: "index url front"},
 		{Name: "tab", Summary: "Select the tab in which you work", Args: "index", Arguments: `{"action": "select"}`,
@@ -57,6 +42,22 @@ var _ = define(definition[tabsIn]{
 		"one that shows `url`, and selects it.",
 	Data:    "`tabs`: `index`, `title`, `url`, `current`, `yours`",
 	Example: `{"action": "list"}`,
+}, calls[tabsIn]{
+	// The answer to a request is the user's permission.
+	ReadOnlyIf: func(in tabsIn) bool { return in.Action == "list" || in.Action == "request" },
+	Beyond: func(_ context.Context, p *page.Page, in tabsIn) bool {
+		return in.Index != nil || in.Action == "new" && address.Origin(in.URL) != p.Site()
+	},
+	Question: func(in tabsIn, _ []string) string { return in.sentence() },
+	Subject:  func(in tabsIn, _ string) string { return in.sentence() },
+	Do:       tabs,
+	// A tab is opened when the first call works in it.
+	Code: func(in tabsIn, _ *agent.Record) export.Step {
+		if in.Action == "close" {
+			return export.Step{Comment: "The agent closed a tab here."}
+		}
+		return export.Step{}
+	},
 })
 
 // sentence describes the call to the user.

@@ -35,11 +35,8 @@ const (
 	Acts
 )
 
-// definition is all that there is to know of a tool, in one value. The fields of In are its
-// parameters, in the order of the reference and, for those that are required, of a command
-// line: see [catalog.Describe]. In embeds inPage or inWindow, by which the tool has a window and a
-// tab.
-type definition[In any] struct {
+// Tool is all that there is to know of a tool, but for what its calls do with their arguments.
+type Tool struct {
 	// Name is Playwright MCP's where the same thing exists there.
 	Name, Title, Description string
 	// Set is the set of tools that it is in, see Caps; empty: it is always there.
@@ -50,52 +47,9 @@ type definition[In any] struct {
 	Effect Effect
 	// Category is the kind of action that the user can allow for a session; empty: none.
 	Category string
-	// Beyond reports whether a call acts on another site than that of its page, so that what the user
-	// allows on that one does not cover it; nil: it does not.
-	Beyond func(context.Context, *page.Page, In) bool
-	// AnyFrame: a call may act in any frame of the page, which it does not name.
-	AnyFrame bool
-	// ReadOnlyIf reports whether a call with these arguments only reads; nil: none does.
-	// ReadOnly says that to a user, as in "without `expression`".
-	ReadOnlyIf func(In) bool
-	ReadOnly   string
-	// Local: it works on the window itself, whichever browser the agent uses.
-	Local bool
-
-	// Aims are the elements that a call acts on or reads; nil: none.
-	Aims func(In) []input.Aim
-	// Question describes a call to the user, in the imperative. names are those of the
-	// elements. Nil or empty: the title with the arguments.
-	Question func(in In, names []string) string
-	// Subject is what a call is about, in the user's list of what the agent has done. target
-	// are the names of the elements that it acts on. Nil: these, or else the arguments that
-	// are subjects.
-	Subject func(in In, target string) string
-
-	// Tabless: a call works in no tab, or chooses itself among them.
-	Tabless bool
-	// Opens reports whether a call opens an address, so that a new tab does as well; nil:
-	// never.
-	Opens func(In) bool
-	// Leaves reports whether a call opens or expects another document, of any origin; nil:
-	// never.
-	Leaves func(In) bool
-	// Waits: what a call waits for may have been there for a while before.
-	Waits bool
-	// Answers: a call answers a dialog.
-	Answers bool
-
-	// Do does what a call asks for, and answers in the call's Out.
-	Do func(context.Context, *agent.Call, In) error
-	// Handle is in place of Do for a tool whose call needs no permission of its own.
-	Handle func(context.Context, *agent.Agent, In) (*answer.Result, error)
-
-	// Code is how a test repeats a call; nil: it cannot. A step without code is no part of
-	// the test.
-	Code func(In, *agent.Record) export.Step
-	// Part are the arguments of the part of a call that was done before it failed; nil: a
-	// test has no part.
-	Part func(in In, failed error) In
+	// ReadOnly says to a user which calls only read, as in "without `expression`".
+	ReadOnly string
+	agent.Traits
 
 	// Steps are the actions of browser_steps that are a call of the tool.
 	Steps []action
@@ -112,8 +66,55 @@ type definition[In any] struct {
 	// Example are the arguments of a call, as JSON.
 	Example string
 
+	// Parameters are an object, described by the fields of the arguments.
+	Parameters catalog.Parameter
+
+	in reflect.Type // the arguments
 	// complete adds what depends on all tools to the parameters; nil: nothing.
 	complete func(*catalog.Parameter, []*Tool)
+	// bind makes a request of arguments that fit; nil: handle handles the tool's calls itself.
+	bind   func(arguments json.RawMessage, descriptions []string) (agent.Request, error)
+	handle func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error)
+}
+
+// calls are what the calls of a tool do with their arguments. The fields of In are the tool's
+// parameters, in the order of the reference and, for those that are required, of a command
+// line: see [catalog.Describe]. In embeds inPage or inWindow, by which the tool has a window and a
+// tab.
+type calls[In any] struct {
+	// ReadOnlyIf reports whether a call only reads; nil: none does, unless the tool only reads.
+	ReadOnlyIf func(In) bool
+	// Opens reports whether a call opens an address, so that a new tab does as well; nil:
+	// never.
+	Opens func(In) bool
+	// Leaves reports whether a call opens or expects another document, of any origin; nil:
+	// never.
+	Leaves func(In) bool
+	// Beyond reports whether a call acts on another site than that of its page, so that what the user
+	// allows on that one does not cover it; nil: it does not.
+	Beyond func(context.Context, *page.Page, In) bool
+
+	// Aims are the elements that a call acts on or reads; nil: none.
+	Aims func(In) []input.Aim
+	// Question describes a call to the user, in the imperative. names are those of the
+	// elements. Nil or empty: the title with the arguments.
+	Question func(in In, names []string) string
+	// Subject is what a call is about, in the user's list of what the agent has done. target
+	// are the names of the elements that it acts on. Nil: these, or else the arguments that
+	// are subjects.
+	Subject func(in In, target string) string
+
+	// Do does what a call asks for, and answers in the call's Out.
+	Do func(context.Context, *agent.Call, In) error
+	// Handle is in place of Do for a tool whose call needs no permission of its own.
+	Handle func(context.Context, *agent.Agent, In) (*answer.Result, error)
+
+	// Code is how a test repeats a call; nil: it cannot. A step without code is no part of
+	// the test.
+	Code func(In, *agent.Record) export.Step
+	// Part are the arguments of the part of a call that was done before it failed; nil: a
+	// test has no part.
+	Part func(in In, failed error) In
 }
 
 // action is one of browser_steps.
@@ -127,28 +128,6 @@ type action struct {
 	Adapt func(map[string]any) map[string]any
 	// Example are the arguments of a step, as JSON; empty: those of the tool's example.
 	Example string
-}
-
-// Tool is a tool of the coordinator.
-type Tool struct {
-	Name, Title, Description string
-	// Parameters are an object.
-	Parameters                catalog.Parameter
-	Set, Difference, Category string
-	Effect                    Effect
-	ReadOnly                  string
-	Returns, Notes, Data      string
-	Example                   string
-	Replaces                  map[string]string
-
-	local    bool
-	steps    []action
-	commands []command
-	complete func(*catalog.Parameter, []*Tool)
-	in       reflect.Type
-	// prepare makes a request of arguments that fit; nil: handle handles the tool's calls itself.
-	prepare func(t *Tool, arguments json.RawMessage, descriptions []string) (agent.Request, error)
-	handle  func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error)
 }
 
 // defined are the tools as define has collected them, in any order.
@@ -181,53 +160,49 @@ func Named(name string) *Tool {
 }
 
 // define adds a tool to All.
-func define[In any](d definition[In]) *Tool {
-	t := &Tool{
-		Name: d.Name, Title: d.Title, Description: d.Description, Replaces: d.Replaces, local: d.Local,
-		Set: d.Set, Difference: d.Difference, Category: d.Category, Effect: d.Effect, ReadOnly: d.ReadOnly,
-		Returns: d.Returns, Notes: d.Notes, Data: d.Data, Example: d.Example,
-		steps: d.Steps, commands: d.Shell, complete: d.complete, in: reflect.TypeFor[In](),
-	}
-	if d.Handle != nil {
+func define[In any](t Tool, does calls[In]) *Tool {
+	t.in = reflect.TypeFor[In]()
+	if does.Handle != nil {
 		t.handle = func(ctx context.Context, a *agent.Agent, arguments json.RawMessage) (*answer.Result, error) {
 			var in In
 			if err := json.Unmarshal(arguments, &in); err != nil {
 				return nil, err
 			}
-			return d.Handle(ctx, a, in)
+			return does.Handle(ctx, a, in)
 		}
 	} else {
-		t.prepare = d.prepare
+		t.bind = func(arguments json.RawMessage, descriptions []string) (agent.Request, error) {
+			return bind(&t, does, arguments, descriptions)
+		}
 	}
-	defined = append(defined, t)
-	return t
+	defined = append(defined, &t)
+	return &t
 }
 
-// prepare makes a request of the arguments.
-func (d *definition[In]) prepare(t *Tool, arguments json.RawMessage,
-	descriptions []string) (r agent.Request, err error) {
+// bind makes a request of a tool and the arguments of a call.
+func bind[In any](t *Tool, does calls[In], arguments json.RawMessage, descriptions []string) (
+	r agent.Request, err error) {
 	var in In
 	if err := json.Unmarshal(arguments, &in); err != nil {
 		return r, err
 	}
 	r = agent.Request{
-		Operation: d.operation(in), Local: d.Local, AnyFrame: d.AnyFrame, Structured: d.Data != "", Waits: d.Waits,
-		Answers: d.Answers, Tabless: d.Tabless,
-		Opens: d.Opens != nil && d.Opens(in), Leaves: d.Leaves != nil && d.Leaves(in), Descriptions: descriptions,
-		Do: func(ctx context.Context, c *agent.Call) error { return d.Do(ctx, c, in) },
+		Operation: t.operation(does.ReadOnlyIf != nil && does.ReadOnlyIf(in)), Traits: t.Traits, Structured: t.Data != "",
+		Opens: does.Opens != nil && does.Opens(in), Leaves: does.Leaves != nil && does.Leaves(in),
+		Descriptions: descriptions, Script: t.script(arguments),
+		Do: func(ctx context.Context, c *agent.Call) error { return does.Do(ctx, c, in) },
 		Question: func(names []string) (question string) {
-			if d.Question != nil {
-				question = d.Question(in, names)
+			if does.Question != nil {
+				question = does.Question(in, names)
 			}
 			return cmp.Or(question, t.question(arguments))
 		},
 		Subject: func(target string) string {
-			if d.Subject != nil {
-				return d.Subject(in, target)
+			if does.Subject != nil {
+				return does.Subject(in, target)
 			}
 			return cmp.Or(target, t.values(arguments, func(p catalog.Parameter) bool { return p.Is(catalog.Subject) }))
 		},
-		Script: t.script(arguments),
 	}
 	if in, ok := any(in).(interface{ window() string }); ok {
 		r.Window = in.window()
@@ -238,30 +213,30 @@ func (d *definition[In]) prepare(t *Tool, arguments json.RawMessage,
 	if in, ok := any(in).(interface{ changes() string }); ok {
 		r.Changes = in.changes()
 	}
-	if d.Beyond != nil {
-		r.Beyond = func(ctx context.Context, p *page.Page) bool { return d.Beyond(ctx, p, in) }
+	if does.Beyond != nil {
+		r.Beyond = func(ctx context.Context, p *page.Page) bool { return does.Beyond(ctx, p, in) }
 	}
-	if d.Aims != nil {
-		r.Aims = d.Aims(in)
+	if does.Aims != nil {
+		r.Aims = does.Aims(in)
 	}
-	if d.Code != nil {
-		r.Code = func(done *agent.Record) export.Step { return d.Code(in, done) }
+	if does.Code != nil {
+		r.Code = func(done *agent.Record) export.Step { return does.Code(in, done) }
 	}
-	if d.Part != nil {
+	if does.Part != nil {
 		r.Part = func(failed error) func(*agent.Record) export.Step {
-			part := d.Part(in, failed)
-			return func(done *agent.Record) export.Step { return d.Code(part, done) }
+			part := does.Part(in, failed)
+			return func(done *agent.Record) export.Step { return does.Code(part, done) }
 		}
 	}
 	return r, nil
 }
 
 // operation is what a call does, for the policy.
-func (d *definition[In]) operation(in In) policy.Operation {
-	if d.Effect == Reads || d.Effect == Shows || d.ReadOnlyIf != nil && d.ReadOnlyIf(in) {
-		return policy.Operation{Name: d.Name, Class: policy.ReadOnly}
+func (t *Tool) operation(readOnly bool) policy.Operation {
+	if t.Effect == Reads || t.Effect == Shows || readOnly {
+		return policy.Operation{Name: t.Name, Class: policy.ReadOnly}
 	}
-	return policy.Operation{Name: d.Name, Class: policy.Mutating, Category: d.Category}
+	return policy.Operation{Name: t.Name, Class: policy.Mutating, Category: t.Category}
 }
 
 // Fit brings a call's arguments into the form that the tool takes, see [catalog.Parameter.Fit].
@@ -275,7 +250,7 @@ func (t *Tool) fit(arguments json.RawMessage) (agent.Request, error) {
 	if err != nil {
 		return agent.Request{}, err
 	}
-	return t.prepare(t, argument, descriptions)
+	return t.bind(argument, descriptions)
 }
 
 // Call runs a call of an agent. An error means that it has done nothing.

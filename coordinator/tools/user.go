@@ -20,18 +20,17 @@ type pickIn struct {
 	inPage
 }
 
-var _ = define(definition[pickIn]{
+var _ = define(Tool{
 	Name: "pick_element", Title: "Pick element",
 	Description: "Ask the user to click an element in the page, and learn which",
 	Effect:      Reads,
-	Do:          onPage(pickElement),
 	Shell:       []command{{Name: "pick", Args: "[message]"}},
 	Returns: "its snapshot line with its ref, selector, box, text, attributes and a picture; with a development " +
 		"build also the component and its source. Escape, Cancel and the timeout are errors",
 	Notes: "`timeout` is at most 600 seconds. It works in any visible browser of the window; a headless one is " +
 		"shown in the window's live view. A headless browser that is not a window's is refused.",
 	Example: `{"message": "the field that is wrong"}`,
-})
+}, calls[pickIn]{Do: onPage(pickElement)})
 
 // pickTimeout is how long the user has to select an element.
 const pickTimeout, longestPick = time.Minute, 10 * time.Minute

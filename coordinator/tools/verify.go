@@ -21,10 +21,15 @@ type verifyElementIn struct {
 	inPage
 }
 
-var _ = define(definition[verifyElementIn]{
+var _ = define(Tool{
 	Name: "browser_verify_element_visible", Title: "Verify an element",
 	Description: "Fail unless an element of that role and name is shown",
 	Set:         "testing", Effect: Reads,
+	Returns: "its ref",
+	Notes: "Texts and names are compared without regard to case and white space, also in frames and open shadow " +
+		"roots. Each `browser_verify_…` fails with the actual state.",
+	Example: `{"role": "button", "accessibleName": "Order"}`,
+}, calls[verifyElementIn]{
 	Do: onPage(verifyElement),
 	Code: func(in verifyElementIn, d *agent.Record) export.Step {
 		if !snapshot.IsARIA(in.Role) {
@@ -33,10 +38,6 @@ var _ = define(definition[verifyElementIn]{
 		return code(javascript.Format("expect($.getByRole($, { name: $ }).first()).toBeVisible()", d.Scope, in.Role,
 			in.AccessibleName))
 	},
-	Returns: "its ref",
-	Notes: "Texts and names are compared without regard to case and white space, also in frames and open shadow " +
-		"roots. Each `browser_verify_…` fails with the actual state.",
-	Example: `{"role": "button", "accessibleName": "Order"}`,
 })
 
 type verifyTextIn struct {
@@ -44,12 +45,13 @@ type verifyTextIn struct {
 	inPage
 }
 
-var _ = define(definition[verifyTextIn]{
+var _ = define(Tool{
 	Name: "browser_verify_text_visible", Title: "Verify a text", Description: "Fail unless the text is shown",
 	Set: "testing", Effect: Reads,
-	Do:      onPage(verifyText),
-	Code:    func(in verifyTextIn, d *agent.Record) export.Step { return code(export.ExpectText(d.Scope, in.Text)) },
 	Example: `{"text": "Thank you"}`,
+}, calls[verifyTextIn]{
+	Do:   onPage(verifyText),
+	Code: func(in verifyTextIn, d *agent.Record) export.Step { return code(export.ExpectText(d.Scope, in.Text)) },
 })
 
 type verifyListIn struct {
@@ -58,9 +60,11 @@ type verifyListIn struct {
 	inPage
 }
 
-var _ = define(definition[verifyListIn]{
+var _ = define(Tool{
 	Name: "browser_verify_list_visible", Title: "Verify a list", Description: "Fail unless the list shows the items",
 	Set: "testing", Effect: Reads,
+	Example: `{"target": "list \"Basket\"", "items": ["Tea", "Coffee"]}`,
+}, calls[verifyListIn]{
 	Aims: verifyListIn.field,
 	Do: onPage(func(ctx context.Context, c *agent.Call, p *page.Page, in verifyListIn) error {
 		return c.Done(p.Reader().VerifyItems(ctx, in.Target, in.Items), "Yes.")
@@ -72,7 +76,6 @@ var _ = define(definition[verifyListIn]{
 		}
 		return s
 	},
-	Example: `{"target": "list \"Basket\"", "items": ["Tea", "Coffee"]}`,
 })
 
 type verifyValueIn struct {
@@ -82,9 +85,11 @@ type verifyValueIn struct {
 	inPage
 }
 
-var _ = define(definition[verifyValueIn]{
+var _ = define(Tool{
 	Name: "browser_verify_value", Title: "Verify a value", Description: "Fail unless the field holds the value",
 	Set: "testing", Effect: Reads,
+	Example: `{"type": "textbox", "target": "textbox \"Coupon\"", "value": "TEA10"}`,
+}, calls[verifyValueIn]{
 	Aims: verifyValueIn.field,
 	Do: onPage(func(ctx context.Context, c *agent.Call, p *page.Page, in verifyValueIn) error {
 		return c.Done(p.Reader().VerifyValue(ctx, in.Target, in.Type, in.Value), "Yes.")
@@ -99,7 +104,6 @@ var _ = define(definition[verifyValueIn]{
 		}
 		return code(javascript.Format("expect($).toHaveValue($)", d.Elements[0], d.Text(in.Value)))
 	},
-	Example: `{"type": "textbox", "target": "textbox \"Coupon\"", "value": "TEA10"}`,
 })
 
 type elementIn struct {
@@ -107,13 +111,14 @@ type elementIn struct {
 	inPage
 }
 
-var _ = define(definition[elementIn]{
+var _ = define(Tool{
 	Name: "browser_generate_locator", Title: "Generate a locator",
 	Description: "A Playwright locator that finds the element alone",
 	Set:         "testing", Effect: Reads,
-	Aims:    elementIn.field,
-	Do:      onPage(generateLocator),
 	Example: `{"target": "button \"Order\""}`,
+}, calls[elementIn]{
+	Aims: elementIn.field,
+	Do:   onPage(generateLocator),
 })
 
 func verifyElement(ctx context.Context, c *agent.Call, p *page.Page, in verifyElementIn) error {
@@ -150,11 +155,10 @@ type exportIn struct {
 	inWindow
 }
 
-var _ = define(definition[exportIn]{
+var _ = define(Tool{
 	Name: "browser_export", Title: "Export a test", Description: "What you did in this session as a Playwright test",
 	Set: "testing", Difference: "their answers have a line of code for each action",
 	Effect:  Reads,
-	Do:      exportTest,
 	Shell:   []command{{Name: "export", Args: "[filename]"}},
 	Returns: "the session as a test for `@playwright/test`; above 10,000 bytes a file",
 	Notes: "With this set on, a session's actions are recorded, up to 1,000.\n\n" +
@@ -167,7 +171,7 @@ var _ = define(definition[exportIn]{
 		"- **Comments** stand for calls that failed half-way, and for what a test cannot repeat (cookies, " +
 		"storage, emulation other than the viewport).",
 	Example: `{}`,
-})
+}, calls[exportIn]{Do: exportTest})
 
 // longestTest is how many bytes of a test are returned rather than saved.
 const longestTest = 10_000

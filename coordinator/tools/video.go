@@ -25,50 +25,47 @@ type videoSize struct {
 	Height int64 `json:"height"`
 }
 
-var _ = define(definition[startVideoIn]{
+var _ = define(Tool{
 	Name: "browser_start_video", Title: "Start a video",
 	Description: "Begin to record the tab as WebM, with each action, its element and the pointer drawn in",
 	Set:         "devtools", Effect: Reads,
-	Do:      startVideo,
 	Shell:   []command{{Name: "video start", Args: "[filename]", Omits: "cursor"}},
 	Returns: "the file, which is complete when the video has ended",
 	Notes: "It is VP8; the page does not notice it. Each action in the tab is drawn for 2 s and is a chapter of the " +
 		"file. Playwright MCP's `cursor` has no effect. One video at a time, of one tab. It ends, and is saved, " +
 		"after 30 minutes, with the tab, or with the session. **Pictures show what `--secrets` hides in text.**",
 	Example: `{"filename": "order.webm", "size": {"width": 800, "height": 600}}`,
-})
+}, calls[startVideoIn]{Do: startVideo})
 
 type stopVideoIn struct {
 	inWindow
 }
 
-var _ = define(definition[stopVideoIn]{
+var _ = define(Tool{
 	Name: "browser_stop_video", Title: "Stop the video", Description: "Save the video",
 	Set: "devtools", Effect: Reads,
-	Do:      stopVideo,
 	Shell:   []command{{Name: "video stop"}},
 	Returns: "the file, its length and chapters, and why it ended early, if it did",
 	Example: `{}`,
-})
+}, calls[stopVideoIn]{Do: stopVideo})
 
 type storyboardIn struct {
 	Filename string `json:"filename,omitempty"`
 	inWindow
 }
 
-var _ = define(definition[storyboardIn]{
+var _ = define(Tool{
 	Name: "browser_storyboard", Title: "Storyboard",
 	Description: "One small picture with a frame for each action of the video under way",
 	Set:         "devtools", Difference: "theirs has none",
 	Effect: Reads,
-	Do:     storyboard,
 	Shell:  []command{{Args: "[filename]"}},
 	Returns: "a JPEG, at most 1,064 pixels wide: the last 20 actions, each with its number, its words, and the " +
 		"page when it began, with the element marked",
 	Notes: "It needs a video under way, and the permission to read what the tab shows now. An action without an " +
 		"element, such as a navigation, has the page 2 s later, or when the next action began.",
 	Example: `{}`,
-})
+}, calls[storyboardIn]{Do: storyboard})
 
 func storyboard(ctx context.Context, c *agent.Call, in storyboardIn) error {
 	file, err := c.File(ctx, in.Filename, output.JPEG)

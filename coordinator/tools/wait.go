@@ -30,11 +30,26 @@ type waitIn struct {
 	inPage
 }
 
-var _ = define(definition[waitIn]{
+var _ = define(Tool{
 	Name: "browser_wait_for", Title: "Wait", Description: "Wait until all that is given is true",
-	Effect: Acts, Category: policy.Script, Waits: true,
+	Effect: Acts, Category: policy.Script, Traits: agent.Traits{Waits: true},
+	ReadOnly: "without `expression`, which can do whatever a script of the page can",
+	Steps:    []action{{Name: "wait"}, {Name: "expect", Aliases: []string{"assert"}, Adapt: expect}},
+	Shell: []command{
+		{Name: "wait", Args: "[text]"},
+		{Name: "expect", Summary: "Fail unless all that is given is true within 5 s", Args: "[text]"},
+	},
+	Returns: "what changed, also if the wait fails; of `text` also the lines where it is, with refs",
+	Notes: "- `text`: a frame or shadow root shows it, ignoring case and white space. With `new`, more often than " +
+		"when the wait began, or in a new document.\n" +
+		"- `target`, which is not listed: the element is visible and, with `text`, shows that.\n" +
+		"- `url`: the URL contains it; with asterisks it is a glob.\n" +
+		"- `networkIdle`: the page has loaded and made no request for 500 ms, apart from streams.\n" +
+		"- `time` is by default, and at most, 30.\n\n" +
+		"The result reports what was there, or gone, already when the wait began.",
+	Example: `{"text": "Thank you"}`,
+}, calls[waitIn]{
 	ReadOnlyIf: func(in waitIn) bool { return in.Expression == "" },
-	ReadOnly:   "without `expression`, which can do whatever a script of the page can",
 	Leaves:     func(in waitIn) bool { return in.URL != "" },
 	Do:         waitFor,
 	Code: func(in waitIn, d *agent.Record) export.Step {
@@ -70,20 +85,6 @@ var _ = define(definition[waitIn]{
 		}
 		return s
 	},
-	Steps: []action{{Name: "wait"}, {Name: "expect", Aliases: []string{"assert"}, Adapt: expect}},
-	Shell: []command{
-		{Name: "wait", Args: "[text]"},
-		{Name: "expect", Summary: "Fail unless all that is given is true within 5 s", Args: "[text]"},
-	},
-	Returns: "what changed, also if the wait fails; of `text` also the lines where it is, with refs",
-	Notes: "- `text`: a frame or shadow root shows it, ignoring case and white space. With `new`, more often than " +
-		"when the wait began, or in a new document.\n" +
-		"- `target`, which is not listed: the element is visible and, with `text`, shows that.\n" +
-		"- `url`: the URL contains it; with asterisks it is a glob.\n" +
-		"- `networkIdle`: the page has loaded and made no request for 500 ms, apart from streams.\n" +
-		"- `time` is by default, and at most, 30.\n\n" +
-		"The result reports what was there, or gone, already when the wait began.",
-	Example: `{"text": "Thank you"}`,
 })
 
 // expectedWithin is how many seconds may pass until what a step expects is so.

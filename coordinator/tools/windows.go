@@ -29,9 +29,13 @@ type windowOut struct {
 	Reason string `json:"why"`
 }
 
-var _ = define(definition[listIn]{
+var _ = define(Tool{
 	Name: "window_list", Title: "List windows", Description: "List windows, and which one is yours",
-	Effect: Reads, Local: true,
+	Effect: Reads, Traits: agent.Traits{Local: true},
+	Data: "`windows`: `address`, `workspace`, `folders`, `kind`, `browser`, `endpoint`, `access`, `editor`, " +
+		"`chosen`, `why`",
+	Example: `{}`,
+}, calls[listIn]{
 	Handle: func(ctx context.Context, a *agent.Agent, _ listIn) (*answer.Result, error) {
 		out, err := listWindows(ctx, a)
 		if err != nil {
@@ -39,9 +43,6 @@ var _ = define(definition[listIn]{
 		}
 		return out.Result(true), nil
 	},
-	Data: "`windows`: `address`, `workspace`, `folders`, `kind`, `browser`, `endpoint`, `access`, `editor`, " +
-		"`chosen`, `why`",
-	Example: `{}`,
 })
 
 func listWindows(ctx context.Context, a *agent.Agent) (*answer.Answer, error) {

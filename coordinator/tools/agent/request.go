@@ -11,30 +11,35 @@ import (
 	"browser-coordinator/policy"
 )
 
-// Request is what a call of a tool asks for, as the tool understands it.
+// Traits are what distinguishes all calls of a tool, whatever their arguments are.
+type Traits struct {
+	// Local: the tool works on the window itself, whichever browser the agent uses.
+	Local bool
+	// Tabless: a call works in no tab, or chooses itself among them.
+	Tabless bool
+	// AnyFrame: a call may act in any frame of the page, which it does not name.
+	AnyFrame bool
+	// Waits: what a call waits for may have been there for a while before.
+	Waits bool
+	// Answers: a call answers a dialog.
+	Answers bool
+}
+
+// Request is a tool with the arguments of a call.
 type Request struct {
+	Traits
 	// Name is how an answer refers to the call, if it is a step.
 	Name string
 	// Operation is what the call does, for the policy. Its name is the tool's.
 	Operation policy.Operation
-	// Local: the tool works on the window itself, whichever browser the agent uses.
-	Local bool
 	// Beyond reports whether the call acts on another site than that of its page; nil: it does not.
 	Beyond func(context.Context, *page.Page) bool
-	// AnyFrame: the call may act in any frame of the page, which it does not name.
-	AnyFrame bool
 	// Structured: the result has a form for programs too.
 	Structured bool
-	// Waits: what the call waits for may have been there for a while before.
-	Waits bool
-	// Tabless: the call works in no tab, or chooses itself among them.
-	Tabless bool
 	// Opens: the call opens an address, so that a new tab does as well.
 	Opens bool
 	// Leaves: the call opens or expects another document, of any origin.
 	Leaves bool
-	// Answers: the call answers a dialog.
-	Answers bool
 	// Changes is how much of what the page shows is answered: none, short or full; empty:
 	// short.
 	Changes string
