@@ -85,6 +85,9 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 	if o.Refs == nil {
 		o.Refs = new(frame.Refs)
 	}
+	if o.Indexes == nil {
+		o.Indexes = new(Indexes)
+	}
 	o.ConsoleSize = cmp.Or(o.ConsoleSize, defaultConsoleSize)
 	o.NetworkSize = cmp.Or(o.NetworkSize, defaultNetworkSize)
 
@@ -101,6 +104,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		router: routing.New(routing.Options{
 			Conn: conn, CallTimeout: o.CallTimeout, Logger: o.Logger, Owns: o.Owns, Owner: o.Owner,
 		}),
+		targets:  targets{indexes: o.Indexes},
 		pages:    map[target.ID]*attachment{},
 		sessions: map[target.SessionID]attached{},
 		scripts:  map[*agentScript]bool{},

@@ -77,7 +77,7 @@ type Page struct {
 type reported struct {
 	console int64 // the last message plus one; 0: there was no result
 	failure int64 // number of the last failed request
-	pages   int   // number of the last page that had opened
+	pages   int   // higher than the index of each page that had opened
 }
 
 // newPage composes a page and its capabilities.

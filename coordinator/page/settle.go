@@ -16,7 +16,7 @@ type mark struct {
 	start    time.Time
 	url      string
 	windows  int   // how many the page had requested
-	pages    int   // number of the last page that had opened
+	pages    int   // higher than the index of each page that had opened
 	inputs   int64 // as input.Input.SentCount
 	console  int64 // number of the last message
 	requests int64 // number of the last request
@@ -28,7 +28,7 @@ func (p *Page) mark() mark {
 	return mark{
 		sequence: p.life.Seq(), start: time.Now(), url: p.frames.URL(),
 		windows: p.life.Last(lifecycle.WindowOpened).Count,
-		pages:   p.browser.targets.last(), inputs: p.input.SentCount(), console: p.history.Console.Last(),
+		pages:   p.browser.targets.indexes.after(), inputs: p.input.SentCount(), console: p.history.Console.Last(),
 		requests: network.Last(), failures: network.LastFailure(),
 	}
 }

@@ -12,11 +12,50 @@ import (
 	"github.com/chromedp/cdproto/target"
 )
 
-// targets are the open pages of a browser, in the order in which this connection saw them
-// open. The zero value is ready for use.
+// Indexes number tabs in the order in which they were first seen. A tab keeps its index as long as the
+// Indexes exist, also in another connection, and no other tab gets it, whichever browser it is in: an index
+// never names another tab than it did. The zero value is ready for use.
+type Indexes struct {
+	mu   sync.Mutex // guards the fields that follow
+	next int
+	of   map[target.ID]int
+}
+
+// index is the index of a tab.
+func (x *Indexes) index(id target.ID) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	index, known := x.of[id]
+	if !known {
+		if x.of == nil {
+			x.of = map[target.ID]int{}
+		}
+		index = x.next
+		x.of[id] = index
+		x.next++
+	}
+	return index
+}
+
+// after is higher than each index so far.
+func (x *Indexes) after() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.next
+}
+
+// forget forgets a tab that has closed. Its index stays unused.
+func (x *Indexes) forget(id target.ID) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.of, id)
+}
+
+// targets are the open pages of a browser.
 type targets struct {
+	indexes *Indexes
+
 	mu     sync.Mutex // guards the fields that follow
-	seq    int        // counts opened pages
 	pages  map[target.ID]openPage
 	closed []openPage // the last that have closed, see openedSince
 	links  []link     // that were followed, and whose page has not opened yet
@@ -28,7 +67,7 @@ const maxClosed = 20
 type openPage struct {
 	info   *target.Info
 	opener target.ID // empty: the browser does not report that a page has opened it
-	seq    int
+	index  int
 }
 
 // link is one that a page opens in another tab, as for a click with Ctrl. Chromium reports the
@@ -47,7 +86,7 @@ func isPage(t *target.Info) bool {
 
 func (p openPage) public() Info {
 	t := p.info
-	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(p.opener), Index: p.seq - 1}
+	return Info{ID: string(t.TargetID), Title: t.Title, URL: t.URL, OpenerID: string(p.opener), Index: p.index}
 }
 
 func (t *targets) created(info *target.Info) {
@@ -87,14 +126,13 @@ func (t *targets) know(info *target.Info) openPage {
 		if t.pages == nil {
 			t.pages = map[target.ID]openPage{}
 		}
-		t.seq++
-		p = openPage{info, info.OpenerID, t.seq}
+		p = openPage{info, info.OpenerID, t.indexes.index(info.TargetID)}
 		t.pages[info.TargetID] = p
 	}
 	return p
 }
 
-// list is what is known of pages, in the order in which this connection saw them open.
+// list is what is known of pages, by index.
 func (t *targets) list(infos []*target.Info) []Info {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,15 +182,9 @@ func (t *targets) destroyed(id target.ID) {
 		return
 	}
 	delete(t.pages, id)
+	t.indexes.forget(id)
 	t.closed = append(t.closed, p)
 	t.closed = t.closed[max(0, len(t.closed)-maxClosed):]
-}
-
-// last is the number of the page that opened last.
-func (t *targets) last() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.seq
 }
 
 // opener is the page that opened a page; empty: none.
@@ -172,14 +204,14 @@ func (t *targets) url(id string) string {
 	return ""
 }
 
-// openedSince lists the pages that a page has opened, and those of them that have closed again. A page
-// whose opener is not known is none of them: it may be the user's.
-func (t *targets) openedSince(seq int, opener string) Tabs {
+// openedSince lists the pages from an index on that a page has opened, and those of them that have closed
+// again. A page whose opener is not known is none of them: it may be the user's.
+func (t *targets) openedSince(first int, opener string) Tabs {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	choose := func(pages iter.Seq[openPage]) (infos []Info) {
 		for p := range pages {
-			if p.seq > seq && p.opener == target.ID(opener) {
+			if p.index >= first && p.opener == target.ID(opener) {
 				infos = append(infos, p.public())
 			}
 		}

@@ -24,6 +24,7 @@ type Options struct {
 	Folders         []string            // of the workspace: places in scripts are reported as places in its files
 	Record          bool                // attach to every page when it appears, for its console and network
 	Refs            *frame.Refs         // shared by several connections; nil: one of its own
+	Indexes         *Indexes            // shared by several connections; nil: one of its own
 	Downloads       *Downloads          // how downloads are saved; nil: the browser decides
 	User            Presence            // whether input waits for a user of the pages
 	PointerRest     time.Duration       // how long the user sees where the last action was; 0 means 3 s
@@ -52,7 +53,7 @@ type Info struct {
 	Title    string
 	URL      string
 	OpenerID string // the page that opened it, if one did
-	Index    int    // counts the pages as they open; no later page gets it
+	Index    int    // see [Indexes]
 }
 
 // Change is what an action changed, as far as it was observed when the action returned.

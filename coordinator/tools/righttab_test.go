@@ -24,6 +24,7 @@ import (
 	"browser-coordinator/internal/longtest"
 	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
 )
 
 // line is a relay to a browser that can be cut while the browser lives.
@@ -98,6 +99,73 @@ func TestConnectionThatIsCut(t *testing.T) {
 		agent.ExpectValue("() => location.pathname", `"/mine"`)
 	}
 	agent.Must("browser_tabs", args{"action": "close"}) // it is still known as the agent's own
+}
+
+// restart gives a window another browser, as a debug session that restarts does.
+func restart(agent *toolstest.Agent, w *toolstest.Window, browser string) {
+	w.Show("", vscodeipc.AccessFull)
+	agent.Await("no browser")
+	w.Show(browser, vscodeipc.AccessFull)
+	agent.Await("Chromium;")
+}
+
+// An index names the same tab in each connection, and in another browser none.
+func TestIndexOfATab(t *testing.T) {
+	t.Parallel()
+	site, browser, next := toolstest.ServeSample(t), toolstest.Browser(t), toolstest.Browser(t)
+	l := newLine(t, browser.URL())
+	toolstest.Sit(t, browser.URL()).Browse(site + "/users")
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), l.url)
+	agent := w.Agent()
+	agent.Must("browser_tabs", args{"action": "new", "url": site + "/first"})
+	agent.Must("browser_tabs", args{"action": "new", "url": site + "/second"})
+	agent.Must("browser_tabs", args{"action": "close", "index": 1})
+	where := "() => location.pathname"
+	for range 3 {
+		l.cut()
+		agent.Expect("browser_snapshot", args{"tab": 2}, "URL: "+site+"/second")
+		agent.Expect("browser_evaluate", args{"function": where, "tab": 2}, `"/second"`)
+		agent.Expect("browser_evaluate", args{"function": where, "tab": 0}, `"/users"`)
+		agent.Refused("browser_evaluate", args{"function": where, "tab": 1}, "no tab 1 is open now")
+	}
+
+	toolstest.Sit(t, next.URL()).Browse(site + "/next")
+	restart(agent, w, next.URL())
+	for index := range 3 {
+		for _, call := range []struct {
+			tool string
+			in   args
+		}{
+			{"browser_evaluate", args{"function": where, "tab": index}},
+			{"browser_tabs", args{"action": "select", "index": index}},
+			{"browser_tabs", args{"action": "close", "index": index}},
+		} {
+			if answer, err := agent.Call(call.tool, call.in); err == nil {
+				t.Errorf("%s with an index of the browser before has answered %s", call.tool, answer)
+			}
+		}
+	}
+	agent.Expect("browser_tabs", args{"action": "list"}, "3: ")
+	agent.ExpectValue(where, `"/next"`)
+}
+
+// What lists, opens or selects tabs of another browser says that it is another one.
+func TestTabsOfAnotherBrowser(t *testing.T) {
+	t.Parallel()
+	for _, in := range []args{{"action": "list"}, {"action": "new"}, {"action": "select", "index": 1}} {
+		t.Run(in["action"].(string), func(t *testing.T) {
+			t.Parallel()
+			site, browser, next := toolstest.ServeSample(t), toolstest.Browser(t), toolstest.Browser(t)
+			toolstest.Sit(t, browser.URL()).Browse(site + "/before")
+			w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), browser.URL())
+			agent := w.Agent()
+			agent.Expect("browser_snapshot", nil, "URL: "+site+"/before")
+			toolstest.Sit(t, next.URL()).Browse(site + "/next")
+			restart(agent, w, next.URL())
+			agent.Expect("browser_tabs", in, "This is another browser than that of your last answer")
+			agent.Must("browser_evaluate", args{"function": "() => 1"})
+		})
+	}
 }
 
 // TestTheRightTab is the test of this name in package agent, with real tabs: whatever the agents, their

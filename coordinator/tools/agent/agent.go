@@ -19,6 +19,7 @@ import (
 
 	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/launch"
+	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/capture"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/page/frame"
@@ -99,6 +100,7 @@ type Agent struct {
 	alone      *window.Alone // the user of browsers without a window
 	identified chan struct{} // closed when the host has identified itself
 	refs       frame.Refs    // of all pages: no ref occurs on two pages
+	indexes    page.Indexes  // of all tabs, in whichever browser: none is that of two
 	long       answer.Long
 	places     *places
 	browsers   browsers

@@ -157,7 +157,7 @@ func (a *Agent) connect(ctx context.Context, to destination, use usage) (*connec
 func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	defer close(d.done)
 	options := page.Options{
-		Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs, User: page.UserPresent,
+		Logger: a.Logger, Record: true, Folders: to.folders, Refs: &a.refs, Indexes: &a.indexes, User: page.UserPresent,
 		TakenOver: func() (bool, func(context.Context) error) { return takenOver(to.user) },
 		Owns:      func(id string) bool { return a.places.at(to.seat()).owns(to.url, id) }, Owner: a.owner,
 	}

@@ -514,6 +514,19 @@ func (p *place) closed(tab string, present []page.Info) (opener *page.Info) {
 	return opener
 }
 
+// tellReplaced is what an agent is told that lists, opens or selects tabs of another browser than that of its
+// last answer; empty: it is the same one. It is told once.
+func (p *place) tellReplaced() string {
+	p.places.mu.Lock()
+	defer p.places.mu.Unlock()
+	if p.pending != browserReplaced {
+		return ""
+	}
+	what := told{transitions[browserReplaced].open, p.why}
+	p.pending = nothing
+	return what.text("", nil)
+}
+
 // reported drops what is pending: the answer to this call has it already.
 func (p *place) reported() {
 	p.places.mu.Lock()

@@ -29,6 +29,9 @@ func (c *Call) Tabs(ctx context.Context) (*Tabs, error) {
 	if err != nil {
 		return nil, err
 	}
+	if told := c.place.tellReplaced(); told != "" {
+		c.Agent.notify(told)
+	}
 	t := &Tabs{call: c, in: in}
 	return t, t.list(ctx)
 }
