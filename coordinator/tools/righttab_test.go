@@ -255,7 +255,8 @@ func (a *tabAgent) failed(r *rapid.T, err error) {
 	switch {
 	case strings.Contains(text, "the tab that you worked in was closed"), strings.Contains(text, "has no tab"):
 		a.named = ""
-	case strings.Contains(text, "othing was done"), strings.Contains(text, "another agent works in the tab"),
+	case strings.Contains(text, "othing was done"), strings.Contains(text, " works in the tab"),
+		strings.Contains(text, "still work where you did"),
 		strings.Contains(text, "was not opened by you"), strings.Contains(text, "during the call"),
 		strings.Contains(text, "no tab"), strings.Contains(text, "nothing was sent"):
 	default:

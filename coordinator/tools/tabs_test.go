@@ -49,7 +49,7 @@ func TestNeverStealsFocus(t *testing.T) {
 		}
 	}
 	agent.Must("browser_tabs", args{"action": "select", "index": mine, "front": true})
-	w.Agent().Expect("browser_snapshot", nil, "Another agent works in the tab that the developer sees")
+	w.Agent().Expect("browser_snapshot", nil, "Another agent (test-host) works in the tab that the developer sees")
 
 	// The agent may close a tab that its action opened.
 	agent.Expect("browser_click", args{"target": "button"}, "A new tab opened")
@@ -86,7 +86,7 @@ func TestTabThatClosesItself(t *testing.T) {
 	agent.Refused("browser_click", args{"target": deleting}, "of another tab")
 	// On a busy machine the tab closes while the click still waits, otherwise at a key after it.
 	text, err := agent.Call("browser_click", args{"target": toolstest.Ref(t, second, "button", "Sign in")})
-	for tries := 0; !strings.Contains(text, "This closed the tab. You work in tab 0 now"); tries++ {
+	for tries := 0; !strings.Contains(text, "of this browser. You work in tab 0 now"); tries++ {
 		if tries == 200 {
 			t.Fatalf("the tab is still there: %s", text)
 		}
@@ -123,7 +123,7 @@ func TestPopup(t *testing.T) {
 	agent.Must("browser_type", args{"target": "input", "text": "Ann", "tab": 1})
 	other.Must("browser_snapshot", args{"tab": 1})
 	other.Refused("browser_type", args{"target": "input", "text": "Bob", "tab": 1},
-		`another agent works in the tab "Login"`)
+		`another agent (test-host) works in the tab "Login"`)
 	agent.ExpectValue("() => document.title", `"Shop"`) // it still works there
 	toolstest.Called(w, vscodeipc.CommandClientReport, func(r vscodeipc.ReportArg) bool {
 		return slices.ContainsFunc(r.Entries, func(e vscodeipc.Activity) bool {
@@ -133,7 +133,7 @@ func TestPopup(t *testing.T) {
 	agent.Expect("browser_steps", args{"steps": []args{
 		{"action": "click", "target": `button "Allow"`, "tab": 1},
 		{"action": "expect", "expression": "document.title == 'Hello Ann'", "tab": 0},
-	}}, `1. Clicked button "Allow".`, "This closed the tab.", "2. Since the answer",
+	}}, `1. Clicked button "Allow".`, "The tab has closed since: by this", "2. Since the answer",
 		`The page's title is now "Hello Ann".`, "It is so now.")
 	agent.Refused("browser_snapshot", args{"tab": 1}, "no tab 1 is open now: the tabs are 0 (Hello Ann)")
 
@@ -141,7 +141,8 @@ func TestPopup(t *testing.T) {
 	agent.Expect("browser_click", args{"target": "button"}, "(tab 2)")
 	agent.Must("browser_tabs", args{"action": "select", "index": 2})
 	agent.Expect("browser_click", args{"target": `button "Allow"`},
-		"This closed the tab. You work in tab 0 now, which opened it.")
+		"The tab has closed since: by this, or by the user or another client of this browser. "+
+			"You work in tab 0 now, which opened it.")
 	agent.Expect("browser_click", args{"target": "button"}, "(tab 3)")
 	agent.Must("browser_tabs", args{"action": "select", "index": 3})
 	for text := agent.Must("browser_click", args{"target": `button "Later"`}); !strings.Contains(text,
@@ -175,7 +176,7 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 	w := toolstest.OpenWindow(t)
 	first, second := w.Agent(), w.Agent()
 	first.Open(url + "/first")
-	second.Expect("browser_snapshot", nil, "Another agent works in the tab that the developer sees. You can read it",
+	second.Expect("browser_snapshot", nil, "Another agent (test-host) works in the tab that the developer sees. You can read it",
 		url+"/first")
 	if text := second.Must("browser_snapshot", nil); strings.Contains(text, "Another agent") {
 		t.Errorf("the reader is notified twice: %s", text)
@@ -186,14 +187,14 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 		{"browser_navigate", args{"action": "reload"}, nil},
 		{"browser_emulate", args{"colorScheme": "dark"}, nil},
 	} {
-		second.Refused(action.tool, action.args, "another agent works in the tab", "nothing was done",
+		second.Refused(action.tool, action.args, "another agent (test-host) works in the tab", "nothing was done",
 			"browser_tabs, action new, url "+url+"/first")
 	}
 	if got := tabURLs(t, w.Browser()); len(got) != 1 {
 		t.Errorf("after it was read, the browser's pages are %q", got)
 	}
 	first.ExpectValue("() => document.title", `"Sample"`)
-	second.Expect("browser_navigate", args{"url": url + "/second"}, "Another agent works", "a tab of your own")
+	second.Expect("browser_navigate", args{"url": url + "/second"}, "Another agent (test-host) works", "a tab of your own")
 	for agent, want := range map[*toolstest.Agent]string{first: url + "/first", second: url + "/second"} {
 		agent.ExpectValue("() => location.href", strconv.Quote(want))
 	}
@@ -206,7 +207,7 @@ func TestAgentsHaveTabsOfTheirOwn(t *testing.T) {
 		}
 		index, _, _ := strings.Cut(line, ":")
 		choose := args{"action": "select", "index": index}
-		second.Refused("browser_tabs", choose, "another agent works")
+		second.Refused("browser_tabs", choose, "another agent (test-host) works")
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}

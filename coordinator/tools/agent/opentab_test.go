@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 
 	"browser-coordinator/coordinator/claim"
@@ -15,9 +16,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pagetest.Main(m)) }
 
-// A new tab that another agent takes at once is left to it, and the agent works in the next. If all are
-// taken it stays where it was, and the error says so.
-func TestNewTabThatIsTaken(t *testing.T) {
+// callInUsersTab is a call of an agent that works in a tab that its user has opened.
+func callInUsersTab(t *testing.T) (*Call, *page.Page) {
 	windows := registry.Open(t.Context(), registry.Options{})
 	t.Cleanup(func() { windows.Close() })
 	a := New(&Options{Windows: windows, Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}, Host{})
@@ -26,11 +26,19 @@ func TestNewTabThatIsTaken(t *testing.T) {
 	c := &Call{Agent: a, in: in, place: a.places.arrive(in, true, true)}
 	users := pagetest.NewPage(t, browser)
 	must.Do(t, c.place.moveTo(users.ID(), ""))
+	return c, users
+}
+
+// A new tab that another agent takes at once is left to it, and the agent works in the next. If all are
+// taken it stays where it was, and the error says so.
+func TestNewTabThatIsTaken(t *testing.T) {
+	c, users := callInUsersTab(t)
+	a, in, browser := c.Agent, c.in, c.in.browser
 
 	taken := 1
 	a.places.claim = func(string) (func(), error) {
 		if taken--; taken >= 0 {
-			return nil, claim.ErrTaken
+			return nil, &claim.TakenError{Owner: "another agent (other)"}
 		}
 		return func() {}, nil
 	}
@@ -57,6 +65,17 @@ func TestNewTabThatIsTaken(t *testing.T) {
 		t.Errorf("a tab that cannot be locked stays open: %v", after)
 	}
 	closeAll(t, browser, users)
+}
+
+// A tab that cannot be selected leaves the agent where it works, and the error says so.
+func TestSelectOfATabThatCloses(t *testing.T) {
+	c, users := callInUsersTab(t)
+	tabs := &Tabs{call: c, in: c.in, Current: users.ID()}
+	err := tabs.Select(t.Context(), page.Info{ID: "closed", Title: "Closed"})
+	if err == nil || !strings.Contains(err.Error(), "You still work where you did") ||
+		c.place.current() != users.ID() || tabs.Current != users.ID() {
+		t.Errorf("%v; the agent works in %s", err, c.place.current())
+	}
 }
 
 func closeAll(t *testing.T, browser *page.Browser, but *page.Page) {

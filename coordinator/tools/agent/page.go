@@ -73,7 +73,11 @@ func (w *told) text(id string, pages []page.Info) string {
 		at = &page.Info{}
 	}
 	text := w.told + "%[6]s" // a verb may be missing, but no argument
-	return fmt.Sprintf(text, at.Index, at.Title, at.URL, "The tabs are "+tabNames(pages), w.why, "")
+	text = fmt.Sprintf(text, at.Index, at.Title, at.URL, "The tabs are "+tabNames(pages), w.why, "")
+	if w.does != refuse { // a sentence of its own
+		text = capitalize(text)
+	}
+	return text
 }
 
 // namedTab is the tab that the call names. Another agent does not act there meanwhile.
@@ -89,10 +93,7 @@ func (c *Call) namedTab(ctx context.Context, in *connection, need need) (tab, er
 		if need != toRead {
 			err = c.place.alsoClaim(p.ID)
 		}
-		if errors.Is(err, claim.ErrTaken) {
-			err = takenTab(p)
-		}
-		return tab{id: p.ID}, err
+		return tab{id: p.ID}, takenTab(err, p)
 	}
 	return tab{}, NoTab(c.Request.Tab, pages)
 }
@@ -166,11 +167,11 @@ func (c *Call) ClaimPage(ctx context.Context, p *page.Page) error {
 	if !errors.Is(err, claim.ErrTaken) {
 		return err
 	}
-	info, err := p.Info(ctx)
-	if err != nil {
-		return err
+	info, infoErr := p.Info(ctx)
+	if infoErr != nil {
+		return infoErr
 	}
-	return takenTab(info)
+	return takenTab(err, info)
 }
 
 // openTries bounds the tabs that are opened for a call, if other agents begin to work in them first.
@@ -190,7 +191,11 @@ func (c *Call) openTab(ctx context.Context, in *connection) (*page.Page, error) 
 		if err != nil {
 			return nil, errors.Join(err, in.browser.ClosePage(ctx, id))
 		}
-		return in.browser.Page(ctx, id)
+		p, err := in.browser.Page(ctx, id)
+		if err != nil {
+			return nil, fmt.Errorf("a tab was opened, and you work in it now, but %w", err)
+		}
+		return p, nil
 	}
 	return nil, fmt.Errorf("other agents have begun to work in each of %d new tabs. Call again", openTries)
 }
@@ -200,10 +205,13 @@ type placeError struct{ text string }
 
 func (e *placeError) Error() string { return e.text }
 
-// takenTab reports a call that would act in a tab in which another agent works.
-func takenTab(tab page.Info) error {
-	taken := told{response: transitions[tabTaken].act}
-	return &placeError{taken.text(tab.ID, []page.Info{tab})}
+// takenTab is the error of a claim. It reports a call that would act in a tab in which another agent works.
+func takenTab(err error, tab page.Info) error {
+	if taken, ok := errors.AsType[*claim.TakenError](err); ok {
+		what := told{transitions[tabTaken].act, taken.Owner}
+		return &placeError{what.text(tab.ID, []page.Info{tab})}
+	}
+	return err
 }
 
 // errNoTab reports a browser without a page to a call that may not open one.
@@ -245,9 +253,10 @@ func find(pages []page.Info, id string) *page.Info {
 	return nil
 }
 
-// pageClosed reports that an action has closed its page, and where the agent works now.
+// pageClosed reports that the page of an action has closed, and where the agent works now. The browser does not
+// report who closed it.
 func (c *Call) pageClosed(ctx context.Context, p *page.Page) string {
-	const report = "This closed the tab."
+	const report = "The tab has closed since: by this, or by the user or another client of this browser."
 	if c.place.current() != p.ID() {
 		return report
 	}

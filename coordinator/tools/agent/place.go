@@ -29,7 +29,8 @@ type transition struct {
 }
 
 // response is what the next call does, and what the agent is told. %[1]d, %[2]q and %[3]s are the
-// index, title and URL of the tab that it works in now, %[4]s is all tabs, and %[5]s why the browser is another one.
+// index, title and URL of the tab that it works in now, %[4]s is all tabs, and %[5]s why the browser is another one, or
+// who works in the tab.
 type response struct {
 	does does
 	told string
@@ -79,11 +80,11 @@ var transitions = map[event]transition{
 	},
 	// Another agent has the tab: it came first, or while this one was idle.
 	tabTaken: {lasts: true,
-		read: response{tell, "Another agent works in the tab that the developer sees. You can read it; to act, open a " +
-			"tab of your own with browser_tabs, action new."},
-		act: response{refuse, "another agent works in the tab %[2]q, so nothing was done. Open a tab of your own with " +
+		read: response{tell, "%[5]s works in the tab that the developer sees. You can read it; to act, open a tab of your " +
+			"own with browser_tabs, action new."},
+		act: response{refuse, "%[5]s works in the tab %[2]q, so nothing was done. Open a tab of your own with " +
 			"browser_tabs, action new, url %[3]s"},
-		open: response{openOwn, "Another agent works in the tab that the developer sees, so this is a tab of your own."},
+		open: response{openOwn, "%[5]s works in the tab that the developer sees, so this is a tab of your own."},
 	},
 }
 
@@ -139,7 +140,7 @@ type place struct {
 	acted   bool   // an action has begun in the browser
 	tab     string // the one that the agent works in; empty: it has not chosen, or its tab was closed
 	pending event  // what the next call is told
-	why     string // the browser is another one
+	why     string // the browser is another one, or who works in the tab
 	shared  string // another agent's tab, which was read last
 	opened  map[string]origin
 	openers map[string]string // where to go back to from a tab: the one that opened it
@@ -312,7 +313,7 @@ type tabs interface {
 	Page(ctx context.Context, id string) (*page.Page, error)
 }
 
-// told is what a call does, and what the agent is told, with why the browser is another one.
+// told is what a call does, and what the agent is told, with why: see [response].
 type told struct {
 	response
 	why string
@@ -354,9 +355,11 @@ func (p *place) next(n need) (tab string, what told, err error) {
 	p.places.mu.Lock()
 	defer p.places.mu.Unlock()
 	if p.tab != "" {
-		switch err := p.claimTab(p.tab); {
-		case errors.Is(err, claim.ErrTaken):
-			p.pending = tabTaken
+		err := p.claimTab(p.tab)
+		taken, isTaken := errors.AsType[*claim.TakenError](err)
+		switch {
+		case isTaken:
+			p.pending, p.why = tabTaken, taken.Owner
 		case err != nil:
 			return "", what, err
 		case p.pending == tabTaken:

@@ -134,7 +134,7 @@ func (w *world) hire(n int) *worker {
 	a := &worker{world: w, name: fmt.Sprint("agent", n), in: w.connection(), opened: map[string]bool{}}
 	a.places = newPlaces(func(tab string) (func(), error) {
 		if holder := w.claims[tab]; holder != nil && holder != a {
-			return nil, claim.ErrTaken
+			return nil, &claim.TakenError{Owner: "another agent (other)"}
 		}
 		w.claims[tab] = a
 		return func() { delete(w.claims, tab) }, nil

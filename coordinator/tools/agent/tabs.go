@@ -76,16 +76,22 @@ func (t *Tabs) Front(ctx context.Context) error {
 
 // Select makes a tab the one that the agent works in.
 func (t *Tabs) Select(ctx context.Context, tab page.Info) error {
+	if _, err := t.in.browser.Page(ctx, tab.ID); err != nil {
+		return fmt.Errorf("cannot work in the tab %q: %w. You still work where you did", tab.Title, err)
+	}
 	err := t.call.place.moveTo(tab.ID, tab.OpenerID)
-	if errors.Is(err, claim.ErrTaken) {
-		return fmt.Errorf("another agent works in the tab %q: open one of your own with action new", tab.Title)
+	if taken, ok := errors.AsType[*claim.TakenError](err); ok {
+		return fmt.Errorf("%s works in the tab %q: open one of your own with action new", taken.Owner, tab.Title)
 	}
 	if err != nil {
 		return err
 	}
 	t.Current = tab.ID
-	_, err = t.in.browser.Page(ctx, tab.ID)
-	return err
+	if _, err = t.in.browser.Page(ctx, tab.ID); err != nil { // the agent's routes come along
+		return fmt.Errorf("you work in the tab %q now, but your routes and offline mode are not set there: %w", tab.Title,
+			err)
+	}
+	return nil
 }
 
 // Personal reports whether the browser is the one that its user works in.
@@ -171,9 +177,10 @@ func (t *Tabs) Close(ctx context.Context, tab page.Info) error {
 	}
 	place := t.call.place
 	err := place.alsoClaim(tab.ID)
+	taken, _ := errors.AsType[*claim.TakenError](err)
 	switch {
-	case errors.Is(err, claim.ErrTaken):
-		return fmt.Errorf("another agent works in the tab %q now, so it stays open", tab.Title)
+	case taken != nil:
+		return fmt.Errorf("%s works in the tab %q now, so it stays open", taken.Owner, tab.Title)
 	case err != nil:
 		return err
 	}
