@@ -86,8 +86,13 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	if err == nil {
 		err = p.explain(failed, a.Operation)
 	}
-	if done := input.Part(failed); errors.Is(err, ErrPageClosed) && done != "" {
+	done := cmp.Or(input.Part(failed), input.Part(err))
+	switch {
+	case err == nil || done == "":
+	case errors.Is(err, ErrPageClosed):
 		err = &ClosedError{a.Operation, done}
+	case input.Part(err) == "": // the page has ended since
+		err = &input.PartialError{Done: done, Err: err}
 	}
 	return change, err
 }
@@ -135,24 +140,24 @@ func (p *Page) perform(ctx context.Context, a action) (Change, error) {
 	if err == nil {
 		err = a.settle(ctx, before)
 	}
-	if paused, ok := errors.AsType[*PausedError](err); ok && p.input.SentCount() > before.inputs {
+	var partial *input.PartialError
+	sent := p.input.SentCount() > before.inputs
+	if paused, ok := errors.AsType[*PausedError](err); ok && sent && !errors.As(err, &partial) {
 		c := p.changeSince(before)
 		c.Effects = p.effects(c, before)
 		pause := p.locate(paused.Location)
 		c.Paused = &pause
 		return c, nil
 	}
-	unsent := p.input.SentCount() == before.inputs
-	var partial *input.PartialError
 	var dialog *DialogError
 	switch {
 	case errors.As(err, &dialog) && errors.As(err, &partial):
 		return Change{}, interrupted(dialog.Dialog, a.operation, partial.Done)
-	case errors.As(err, &dialog) && unsent:
+	case errors.As(err, &dialog) && !sent:
 		return Change{}, interrupted(dialog.Dialog, a.operation, "nothing was done")
 	case err != nil && dialog == nil:
 		err = p.explain(err, a.operation)
-		if unsent {
+		if !sent {
 			err = &unsentError{err}
 		}
 		return Change{}, err

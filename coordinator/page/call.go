@@ -127,6 +127,16 @@ func (p *Page) explain(err error, operation string) error {
 		return nil
 	}
 	err = translate(err)
+	if field, ok := errors.AsType[*input.FieldError](err); ok {
+		explained := *field
+		explained.Err = p.explain(field.Err, operation)
+		return &explained
+	}
+	if partial, ok := errors.AsType[*input.PartialError](err); ok {
+		explained := *partial
+		explained.Err = p.explain(partial.Err, operation)
+		return &explained
+	}
 	var paused *PausedError
 	if errors.As(err, &paused) {
 		return &PausedError{p.locate(paused.Location)}
@@ -141,11 +151,6 @@ func (p *Page) explain(err error, operation string) error {
 	}
 	if ended := p.life.Ended(); ended != nil {
 		return ended
-	}
-	if field, ok := errors.AsType[*input.FieldError](err); ok {
-		explained := *field
-		explained.Err = p.explain(field.Err, operation)
-		return &explained
 	}
 	for _, known := range []func(error) (error, bool){
 		as[*DialogError], as[*guard.LimitError], as[*frame.StaleRefError], as[*frame.TargetError],

@@ -6,6 +6,7 @@ import (
 
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/toolstest"
+	"browser-coordinator/vscodeipc"
 )
 
 // mine is how many letters the agent's field has.
@@ -83,20 +84,87 @@ func TestTabIsClosedWhileTyping(t *testing.T) {
 	t.Parallel()
 	w, agent, user := twoFields(t)
 	typed := typesSlowly(agent, user)
-	client := cdptest.Dial(t, w.Browser())
+	closeTabs(t, w.Browser())
+	err := <-typed
+	if err == nil || !strings.Contains(err.Error(), "closed the tab") ||
+		!strings.Contains(err.Error(), "of 1200 characters are typed") {
+		t.Errorf("typing ends with %v", err)
+	}
+}
+
+// tabIDs are the tabs of a browser, which another client lists and closes.
+func tabIDs(client *cdptest.Client) (ids []string) {
 	var found struct {
 		TargetInfos []struct{ TargetID, Type string }
 	}
 	client.Call("", "Target.getTargets", "", &found)
 	for _, info := range found.TargetInfos {
 		if info.Type == "page" {
-			client.Call("", "Target.closeTarget", `{"targetId": "`+info.TargetID+`"}`, nil)
+			ids = append(ids, info.TargetID)
 		}
 	}
-	err := <-typed
-	if err == nil || !strings.Contains(err.Error(), "closed the tab") ||
-		!strings.Contains(err.Error(), "of 1200 characters are typed") {
-		t.Errorf("typing ends with %v", err)
+	return ids
+}
+
+func closeTabs(t *testing.T, browser string) {
+	t.Helper()
+	client := cdptest.Dial(t, browser)
+	for _, id := range tabIDs(client) {
+		client.Call("", "Target.closeTarget", `{"targetId": "`+id+`"}`, nil)
+	}
+}
+
+// A tab that closes when all of the text has been sent may have been closed by another: the answer says so.
+func TestTabIsClosedAfterTyping(t *testing.T) {
+	t.Parallel()
+	w, agent, user := twoFields(t)
+	user.Evaluate(`document.querySelector("#mine").oninput = () => { fetch("/hang"); typed = true }, typed = false`)
+	answer := make(chan string, 1)
+	go func() { answer <- agent.Must("browser_type", args{"target": "#mine", "text": "all of it"}) }()
+	user.Await("typed")
+	closeTabs(t, w.Browser())
+	if text := <-answer; !strings.Contains(text, "Typed") || strings.Contains(text, "This closed") ||
+		!strings.Contains(text, "by this, or by the user or another client of this browser") {
+		t.Errorf("typing ends with %s", text)
+	}
+}
+
+// Whatever ends slow typing, the error says how much was typed.
+func TestTypingEndsEarly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, want string
+		end        func(*toolstest.Window, *toolstest.User)
+	}{
+		{"the user stops the agent", "stopped", func(w *toolstest.Window, _ *toolstest.User) {
+			w.Allow(vscodeipc.AccessFull, toolstest.Host.Name)
+		}},
+		{"the user allows less", "view", func(w *toolstest.Window, _ *toolstest.User) {
+			w.Allow(vscodeipc.AccessView)
+		}},
+		{"the debugger", "paused in the debugger", func(_ *toolstest.Window, u *toolstest.User) {
+			u.Do("Debugger.enable", nil)
+			u.Do("Debugger.pause", nil)
+		}},
+		{"the time limit", "timed out after 15s", func(_ *toolstest.Window, u *toolstest.User) {
+			u.Evaluate(`document.querySelector("#mine").onkeydown = () => {
+				for (const end = performance.now() + 100; performance.now() < end;); }`)
+		}},
+		{"the page crashes", "crashed", func(_ *toolstest.Window, u *toolstest.User) {
+			u.Do("Page.navigate", map[string]any{"url": "chrome://crash"})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w, agent, user := twoFields(t)
+			typed := typesSlowly(agent, user)
+			c.end(w, user)
+			err := <-typed
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), "of 1200 characters are typed") {
+				t.Errorf("typing ends with %v", err)
+			}
+		})
 	}
 }
 

@@ -38,16 +38,13 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 			if err == nil {
 				out.Values = i.readValue(ctx, s, text, opts.Slowly, opts.Secret)()
 			}
-			if !opts.Submit {
+			if err != nil || !opts.Submit {
 				return err
-			}
-			if err != nil {
-				return midway(err, "the text is typed, and Enter was not pressed")
 			}
 			// Before Enter: many pages disable the button when they submit.
 			_ = s.Run(ctx, defaultButtonFunction, nil, &out.Disabled)
 			if err := i.keyboard.press(ctx, "Enter"); err != nil {
-				return err
+				return midway(err, "the text is typed; whether Enter was pressed is not known")
 			}
 			// The call fails without harm if the typing has opened another document.
 			_ = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
@@ -132,9 +129,7 @@ func (i *Input) typeText(ctx context.Context, text string, slowly bool) error {
 	for n, c := range characters {
 		err := i.keyboard.typeRune(ctx, c)
 		if err == nil && n+1 < len(characters) {
-			if err = i.pause(ctx); err != nil {
-				err = fmt.Errorf("%w: %d of %d characters are typed", err, n+1, len(characters))
-			}
+			err = i.pause(ctx)
 		}
 		if n+1 < len(characters) {
 			err = midway(err, "%d of %d characters are typed", n+1, len(characters))
@@ -188,7 +183,7 @@ func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
 		}
 		err = i.typeText(ctx, text, opts.Slowly)
 		if err == nil && opts.Submit {
-			err = midway(i.keyboard.press(ctx, "Enter"), "the text is typed, and Enter was not pressed")
+			err = midway(i.keyboard.press(ctx, "Enter"), "the text is typed; whether Enter was pressed is not known")
 		}
 		return err
 	}}
@@ -418,8 +413,12 @@ func (e *FieldError) Error() string {
 	for _, element := range e.Filled {
 		filled = append(filled, cmp.Or(element.String(), element.Target))
 	}
+	cause := e.Err
+	if partial, ok := cause.(*PartialError); ok {
+		cause = partial.Err // the fields are listed
+	}
 	return fmt.Sprintf("field %d of %d (%s): %v; filled before it: "+
-		"%s", len(e.Filled)+1, e.Total, e.Field.Target, e.Err, cmp.Or(strings.Join(filled, ", "), "none"))
+		"%s", len(e.Filled)+1, e.Total, e.Field.Target, cause, cmp.Or(strings.Join(filled, ", "), "none"))
 }
 
 func (e *FieldError) Unwrap() error { return e.Err }

@@ -282,7 +282,7 @@ type PartialError struct {
 	Err  error
 }
 
-func (e *PartialError) Error() string { return e.Err.Error() }
+func (e *PartialError) Error() string { return fmt.Sprintf("%v (%s)", e.Err, e.Done) }
 
 func (e *PartialError) Unwrap() error { return e.Err }
 

@@ -10,6 +10,7 @@ import (
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/guard"
+	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/tools/answer"
@@ -146,6 +147,9 @@ func (c *Call) lookAfter(ctx context.Context, err error) {
 // revoked is the error of a call whose user has stopped the agent, or allows less, meanwhile.
 func (c *Call) revoked(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
+	if done := input.Part(err); cause != nil && done != "" {
+		cause = &input.PartialError{Done: done, Err: cause}
+	}
 	if errors.As(cause, new(*policy.DeniedError)) {
 		user := c.permission.user
 		c.Agent.suspend(func(in *connection) bool { return in.user == user }) // with what the call has set up
