@@ -5,6 +5,7 @@ package pagetest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -299,3 +300,27 @@ func Contains(t testing.TB, text string, want ...string) {
 		}
 	}
 }
+
+// Shadowable are the names of properties of forms, of other elements and of the document, and of what
+// scripts of ours define: a page may give them to fields, images and ids.
+func Shadowable(t testing.TB, p *page.Page) (names []string) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(Evaluate(t, p, shadowable)), &names); err != nil {
+		t.Fatal(err)
+	}
+	if len(names) < 300 {
+		t.Fatalf("only %d names: %v", len(names), names)
+	}
+	return names
+}
+
+const shadowable = `[...new Set([HTMLDocument, HTMLFormElement, HTMLElement, Element, Node, EventTarget, ShadowRoot,
+	SVGElement, HTMLInputElement, HTMLSelectElement, HTMLLabelElement, HTMLAnchorElement, HTMLImageElement,
+	HTMLTableElement, HTMLTableCellElement]
+	.flatMap((of) => {
+		const all = [];
+		for (let p = of.prototype; p !== Object.prototype; p = Object.getPrototypeOf(p)) all.push(...Object.getOwnPropertyNames(p));
+		return all;
+	})
+	.concat(("library memory enter $ numbers elements watch generation closedRoots asked called given suspects lists " +
+		"waits steady missed watched owner axe define module exports").split(" ")))]`

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,18 +33,64 @@ var compressed []byte
 //go:embed audit.js
 var auditFunction string
 
-// library is axe-core's script. It is unpacked on first use.
+// shadowable are the properties of the DOM that axe-core reads, and that the fields of a form, or the
+// images of a document, can shadow by their names.
+const shadowable = "nodeName nodeType tagName localName classList className attributes children childNodes parentNode " +
+	"parentElement getAttribute hasAttribute hasAttributes getAttributeNS setAttribute matches closest querySelector " +
+	"querySelectorAll getElementById getElementsByTagName getRootNode ownerDocument nextSibling previousSibling " +
+	"firstChild contains compareDocumentPosition shadowRoot host assignedSlot id title textContent innerText " +
+	"innerHTML outerHTML cloneNode getBoundingClientRect getClientRects offsetWidth offsetHeight clientWidth " +
+	"clientHeight scrollWidth scrollHeight scrollTop scrollLeft isConnected namespaceURI labels documentElement body " +
+	"head defaultView elementFromPoint elementsFromPoint styleSheets readyState location createElement " +
+	"createTreeWalker nodeValue appendChild removeChild addEventListener lang style"
+
+// library is axe-core's script, which reads the DOM under the symbols of frame/dom.js, as our own
+// scripts do. It is unpacked on first use.
 var library = sync.OnceValue(func() string {
 	r, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		panic(err) // the binary embeds it
 	}
-	text, err := io.ReadAll(r)
+	unpacked, err := io.ReadAll(r)
 	if err != nil {
 		panic(err)
 	}
-	return string(text)
+	return underSymbols(string(unpacked))
 })
+
+// underSymbols makes a script read each shadowable property under its symbol. Objects of its own have
+// properties of these names too, and give them under the symbols as well.
+func underSymbols(script string) string {
+	property := regexp.MustCompile(`\??\.(` + strings.ReplaceAll(shadowable, " ", "|") + `)\b`)
+	var b strings.Builder
+	b.WriteString("(function (dom$) {\n")
+	for name := range strings.FieldsSeq(shadowable) { // a getter each: one for all would be slow
+		fmt.Fprintf(&b, "const dom$%[1]s = dom$.%[1]s; Object.defineProperty(Object.prototype, dom$%[1]s, {"+
+			"configurable: true, get() { return this.%[1]s }, set(value) { this.%[1]s = value } });\n", name)
+	}
+	last := 0
+	for _, at := range property.FindAllStringSubmatchIndex(script, -1) {
+		if before := script[max(0, at[0]-20):at[0]]; !isValue.MatchString(before) || isOther.MatchString(before) {
+			continue
+		}
+		b.WriteString(script[last:at[0]])
+		if script[at[0]] == '?' {
+			b.WriteString("?.")
+		}
+		b.WriteString("[dom$" + script[at[2]:at[3]] + "]")
+		last = at[1]
+	}
+	b.WriteString(script[last:])
+	b.WriteString("\n})($)")
+	return b.String()
+}
+
+var (
+	// isValue matches what is before a property of it.
+	isValue = regexp.MustCompile(`[\w$)\]]$`)
+	// isOther matches what is before a name in a message, which is no code, and before a deletion.
+	isOther = regexp.MustCompile(`(\$\{data|\bdelete \w+)$`)
+)
 
 // Options of an Auditor. All are required.
 type Options struct {
@@ -83,8 +130,8 @@ const (
 	mostElements = 200
 )
 
-var errEndless = errors.New("axe-core did not end and was stopped; the page lives on. The document is large, or a " +
-	"form in it has a field named parentNode, which axe-core never leaves. Audit other elements, one by one: give target")
+var errEndless = errors.New("axe-core did not end in time and was stopped; the page lives on. The document is large: " +
+	"audit its parts, one by one: give target")
 
 // Audit audits the page with its frames, or one element without the frames in it.
 func (a *Auditor) Audit(ctx context.Context, target string) (r Report, err error) {
@@ -165,7 +212,8 @@ func (a *Auditor) audit(ctx context.Context, id protocol.FrameID, e *frame.Eleme
 
 // load defines axe-core in our world of a document, unless it is there: the page does not see it.
 func load(ctx context.Context, s *cdp.Session, world runtime.ExecutionContextID) error {
-	for _, expression := range []string{"typeof axe", library() + "; 0"} {
+	// An element with the id axe is in the global object's prototype.
+	for _, expression := range []string{"Object.hasOwn(globalThis, 'axe') && typeof axe", library() + "; 0"} {
 		r, err := protocol.Call(ctx, s, runtime.Evaluate, runtime.EvaluateParams{
 			Expression: expression, ContextID: world, ReturnByValue: new(true), Silent: new(true),
 		})
