@@ -98,6 +98,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 		cmd.Flags().Lookup(named.GetSpecifiedName()) != nil {
 		return wrongUse("%w", err)
 	}
+	if cmd.Name() == "do" {
+		return wrongUse("%w: the flags of a command go behind it, as in: coordinator do 'click e3 --tab 1'", err)
+	}
 	var names []string
 	for _, name := range flagNames.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
 		names = append(names, name[1])

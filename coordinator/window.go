@@ -57,7 +57,7 @@ window opens the next one at the same address.`,
 				if startURL, err = address.Normalize(value, ""); err == nil {
 					_, err = url.Parse(startURL)
 				}
-				if err != nil || strings.HasPrefix(value, "-") || strings.Contains(value, " ") {
+				if err != nil || strings.HasPrefix(value, "-") {
 					return wrongUse("--url %q: want an address, for example http://localhost:5173", value)
 				}
 			}

@@ -21,14 +21,17 @@ type navigateIn struct {
 var _ = define(Tool{
 	Name: "browser_navigate", Title: "Navigate", Description: "Open a URL in the tab, or go through its history",
 	Effect: Acts, Category: policy.Navigation,
-	Steps: []action{{Name: "navigate", Aliases: []string{"goto"}}},
+	Steps: []action{
+		{Name: "navigate", Aliases: []string{"goto"}},
+		{Name: "back", Adapt: through("back"), Example: `{}`},
+		{Name: "forward", Adapt: through("forward"), Example: `{}`},
+		{Name: "reload", Adapt: through("reload"), Example: `{}`},
+	},
 	Shell: []command{
 		{Name: "open", Summary: "Open a URL in the tab", Args: "url", Omits: "action", Step: "navigate"},
-		{Name: "back", Summary: "Go back in the tab's history", Arguments: `{"action": "back"}`, Omits: "url",
-			Step: "navigate"},
-		{Name: "forward", Summary: "Go forward in the tab's history", Arguments: `{"action": "forward"}`, Omits: "url",
-			Step: "navigate"},
-		{Name: "reload", Summary: "Reload the page", Arguments: `{"action": "reload"}`, Omits: "url", Step: "navigate"},
+		{Name: "back", Summary: "Go back in the tab's history", Omits: "url action"},
+		{Name: "forward", Summary: "Go forward in the tab's history", Omits: "url action"},
+		{Name: "reload", Summary: "Reload the page", Omits: "url action"},
 	},
 	Replaces: map[string]string{"browser_navigate_back": "with action back"},
 	Returns:  "title, URL, the beginning of the page, console warnings and errors",
@@ -55,6 +58,14 @@ var _ = define(Tool{
 		return export.Step{Code: []javascript.Expression{javascript.Format("$.goto($)", d.Page, to)}, Opens: to}
 	},
 })
+
+// through makes a step of one action a navigation.
+func through(history string) func(map[string]any) map[string]any {
+	return func(arguments map[string]any) map[string]any {
+		arguments["action"] = history
+		return arguments
+	}
+}
 
 // leavesSite reports whether a call goes to another site. Its page could do so too, but not as a user
 // does who types an address: with all cookies.

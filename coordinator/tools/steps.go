@@ -41,8 +41,8 @@ type stepsIn struct {
 
 var _ = define(Tool{
 	Name: "browser_steps", Title: "Steps",
-	Description: "Do several actions, each with the arguments of its tool. Stops at an error or surprise (an " +
-		"unanswered dialog, another origin) and says what was not done",
+	Description: "Do several actions, each with its tool's arguments. Stops at an error or surprise (a dialog, " +
+		"another origin) and says what was not done",
 	Difference: "theirs run code of their own for it",
 	Effect:     Acts,
 	complete: func(parameters *catalog.Parameter, all []*Tool) {
@@ -66,7 +66,7 @@ var _ = define(Tool{
 		"- fails: the result is an error,\n" +
 		"- opens a dialog that the next step does not answer, a file chooser, or a pause in the debugger,\n" +
 		"- has its navigation refused, or its form not sent, or\n" +
-		"- leads to another origin, unless it is `navigate`, or it or the next has a `url` to wait for.",
+		"- leads to another origin, unless it is `navigate`, `back`, `forward` or `reload`, or it or the next has a `url` to wait for.",
 	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, ` +
 		`{"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, ` +
 		`{"action": "expect", "text": "Thank you"}]}`,
