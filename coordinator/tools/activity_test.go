@@ -230,7 +230,7 @@ func TestStuckPage(t *testing.T) {
 		})
 	}
 	taking.Wait()
-	agent.Expect("browser_snapshot", nil, "The page was stuck in 60 × 40 pixels of its window")
+	agent.Expect("browser_snapshot", nil, "The page was stuck at 60 × 40 pixels")
 	if text := agent.Must("browser_snapshot", nil); strings.Contains(text, "stuck") {
 		t.Errorf("again: %s", text)
 	}

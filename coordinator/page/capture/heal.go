@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,10 @@ import (
 	"browser-coordinator/internal/pagelock"
 )
 
-// A page may be smaller than the space that its window has for it, because two captures with a clip
+// A page may have another size than the space that its window has for it, because two captures with a clip
 // overlapped, or one whose program was killed: ours take care, those of other tools may not. Such a page
-// is stuck in the clip's size, without an event or a state that tells. It looks like one whose size a
-// client has emulated, except that it takes the size of Emulation.setVisibleSize.
+// is stuck in the clip's size, smaller or larger, without an event or a state that tells. It looks like one
+// whose size a client has emulated, except that it takes the size of Emulation.setVisibleSize.
 
 // bounds is what Screen knows of the page's size and of the window around it, guarded by Screen.mu.
 type bounds struct {
@@ -95,6 +96,8 @@ const (
 	maxBars  = 120
 	maxPanel = 40
 	maxUI    = 300 // above and below, of a page that was never seen in its own size
+	// maxRounding is how much larger than its window a zoomed page may seem.
+	maxRounding = 5
 )
 
 // isStuck reports whether a page may be stuck, and learns what the window has more than one that is not.
@@ -105,11 +108,12 @@ func (s *Screen) isStuck(l frame.Layout, w browser.GetWindowForTargetResult) boo
 	defer s.mu.Unlock()
 	known := s.bounds.chrome
 	switch {
-	case lost.Width < 0 || lost.Height < 0: // an emulated device
+	case w.Bounds.WindowState == browser.WindowStateMinimized: // its bounds are those after that
 		return false
+	case lost.Width < -maxRounding || lost.Height < -maxRounding:
 	case known == nil && lost.Height <= maxUI, known != nil && lost.Height-known.Height <= maxBars &&
 		(lost.Height-known.Height <= maxPanel || lost.Width-known.Width <= maxPanel):
-		s.bounds.chrome = &lost
+		s.bounds.chrome, s.bounds.unhealed = &lost, frame.Size{}
 		return false
 	}
 	return size != s.bounds.unhealed
@@ -122,8 +126,8 @@ func (s *Screen) heal(ctx context.Context) {
 	defer s.mu.Unlock()
 	switch {
 	case err == nil:
-		s.bounds.sentence = fmt.Sprintf("The page was stuck in %.0f × %.0f pixels of its window, as pictures of another "+
-			"tool can leave it. It has its %.0f × %.0f again.", before.Width, before.Height, after.Width, after.Height)
+		s.bounds.sentence = fmt.Sprintf("The page was stuck at %.0f × %.0f pixels, as other tools' pictures and one that "+
+			"was ended midway can leave it. It has its own %.0f × %.0f again.", before.Width, before.Height, after.Width, after.Height)
 	case errors.Is(err, errNotStuck):
 		s.bounds.unhealed = before
 	default: // the next call examines it
@@ -133,6 +137,9 @@ func (s *Screen) heal(ctx context.Context) {
 
 // errNotStuck reports a page whose size is meant, or is not known to be wrong.
 var errNotStuck = errors.New("the page is not stuck")
+
+// errNotYet reports a page that has not taken its own size yet.
+var errNotYet = errors.New("the page does not take its size")
 
 // restore gives the page its own size, unless a client emulates one. It waits until no program of ours
 // captures the page with a clip, for which the browser changes the size.
@@ -155,10 +162,13 @@ func (s *Screen) restore(ctx context.Context) (before, after frame.Size, err err
 		return before, before, errNotStuck
 	}
 	if shown, err := s.hasDevTools(ctx); err != nil || shown {
-		return before, before, errors.Join(err, errNotStuck)
+		return before, before, cmp.Or(err, errNotStuck)
 	}
+	// Whatever follows is done to its end: else the page would have the probe's size.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healTimeout)
+	defer cancel()
 	// A page whose size is emulated does not notice the probe.
-	stuck, err := s.resize(ctx, frame.Size{Width: before.Width + 1, Height: before.Height}, l.Zoom)
+	stuck, err := s.resize(ctx, frame.Size{Width: before.Width + 1, Height: before.Height}, l.Zoom, probeWait)
 	s.mu.Lock()
 	chrome := s.bounds.chrome
 	s.mu.Unlock()
@@ -167,15 +177,20 @@ func (s *Screen) restore(ctx context.Context) (before, after frame.Size, err err
 		after = frame.Size{
 			Width: float64(w.Bounds.Width) - chrome.Width, Height: float64(w.Bounds.Height) - chrome.Height,
 		}
-		_, err = s.resize(ctx, after, l.Zoom)
-		return before, after, err
+		if has, err := s.resize(ctx, after, l.Zoom, ownWait); err != nil || !has {
+			return before, after, cmp.Or(err, errNotYet)
+		}
+		return before, after, nil
 	case err == nil && stuck && w.Bounds.WindowState == browser.WindowStateNormal:
 		if after, err = s.layOutWindow(ctx, w); err == nil {
 			return before, after, nil
 		}
 	}
-	_, undone := s.resize(ctx, before, l.Zoom)
-	return before, before, errors.Join(err, undone, errNotStuck)
+	_, undone := s.resize(ctx, before, l.Zoom, probeWait)
+	if err = errors.Join(err, undone); ctx.Err() != nil {
+		return before, before, err
+	}
+	return before, before, errors.Join(err, errNotStuck)
 }
 
 // hasDevTools reports whether the user has DevTools open in the browser, which may be beside the page.
@@ -192,52 +207,69 @@ func (s *Screen) hasDevTools(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// awaitWidth waits until the page has that width; a page whose size is emulated does not get it.
-const awaitWidth = `(width) => new Promise((done) => {
-  const has = () => Math.abs(innerWidth - width) < 1;
-  const look = () => has() && done(true);
+const (
+	healTimeout = 10 * time.Second
+	// How long a page may take for a size, before it counts as one that does not take it.
+	probeWait = 200 * time.Millisecond
+	ownWait   = 5 * time.Second
+)
+
+// awaitSize waits until the page has that size, which one whose size is emulated does not get, or until a time
+// has passed and some frames are drawn. In the background none are.
+const awaitSize = `([width, height, wait]) => new Promise((done) => {
+  const has = () => Math.abs(innerWidth - width) < 1 && Math.abs(innerHeight - height) < 1;
+  const end = () => { removeEventListener("resize", look); done(has()); };
+  const look = () => has() && end();
   addEventListener("resize", look);
-  setTimeout(() => { removeEventListener("resize", look); done(has()); }, 200);
+  setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(end)), wait);
+  setTimeout(end, wait + 600);
   look();
 })`
 
-// resize gives the page's widget a size, and reports whether the page has it then.
-func (s *Screen) resize(ctx context.Context, size frame.Size, zoom float64) (has bool, err error) {
+// resize gives the page's widget a size, and reports whether the page has it within about that time.
+func (s *Screen) resize(ctx context.Context, size frame.Size, zoom float64, wait time.Duration) (has bool, err error) {
 	err = s.config.Session.Call(ctx, "Emulation.setVisibleSize", map[string]int64{
 		"width": int64(size.Width), "height": int64(size.Height),
 	}, nil)
 	if err != nil {
 		return false, err
 	}
-	err = s.config.Frames.Run(ctx, s.config.Frames.Main(), awaitWidth, size.Width/zoom, &has)
+	err = s.config.Frames.Run(ctx, s.config.Frames.Main(), awaitSize,
+		[]float64{size.Width / zoom, size.Height / zoom, float64(wait.Milliseconds())}, &has)
 	return has, err
 }
 
 // layOutWindow has the browser lay out the page's window, by a pixel more and one less, for a page that was
 // never seen in its own size. It returns that size.
 func (s *Screen) layOutWindow(ctx context.Context, w browser.GetWindowForTargetResult) (frame.Size, error) {
+	l, err := s.config.Frames.Layout(ctx)
 	for _, width := range []int64{w.Bounds.Width + 1, w.Bounds.Width} {
-		_, err := protocol.Call(ctx, s.config.Browser, browser.SetWindowBounds, browser.SetWindowBoundsParams{
-			WindowID: w.WindowID, Bounds: &browser.Bounds{Width: width},
-		})
 		if err == nil {
-			err = s.config.Frames.Run(ctx, s.config.Frames.Main(), awaitWindow, width, nil)
+			_, err = protocol.Call(ctx, s.config.Browser, browser.SetWindowBounds, browser.SetWindowBoundsParams{
+				WindowID: w.WindowID, Bounds: &browser.Bounds{Width: width},
+			})
+		}
+		if err == nil {
+			before := []float64{float64(width), l.Inner.Width, l.Inner.Height}
+			err = s.config.Frames.Run(ctx, s.config.Frames.Main(), awaitWindow, before, nil)
+		}
+		if err == nil {
+			l, err = s.config.Frames.Layout(ctx)
 		}
 		if err != nil {
 			return frame.Size{}, err
 		}
 	}
-	l, err := s.config.Frames.Layout(ctx)
-	if err == nil && s.isStuck(l, w) { // it is in the background
-		err = errNotStuck
+	if s.isStuck(l, w) { // it is in the background
+		return own(l), errNotStuck
 	}
-	return own(l), err
+	return own(l), nil
 }
 
-// awaitWindow waits until the page's window has that width, and the page what it has of it.
-const awaitWindow = `(width) => new Promise((done) => {
-  const has = () => outerWidth === width && innerWidth > width / 2 && done();
+// awaitWindow waits until the page's window has that width, and the page another size than before.
+const awaitWindow = `([width, ...before]) => new Promise((done) => {
+  const has = () => outerWidth === width && before.join() !== [innerWidth, innerHeight].join() && done();
   addEventListener("resize", has);
-  setTimeout(() => { removeEventListener("resize", has); done(); }, 500);
+  setTimeout(() => { removeEventListener("resize", has); done(); }, 1000);
   has();
 })`

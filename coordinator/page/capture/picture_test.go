@@ -174,7 +174,7 @@ func TestStuckPage(t *testing.T) {
 			}
 			drawn := drawnSize(t, p)
 			pagetest.Expect(t, p, sizes, want)
-			if sentence := p.Healed(t.Context()); !strings.Contains(sentence, "stuck in 60 × 40") {
+			if sentence := p.Healed(t.Context()); !strings.Contains(sentence, "stuck at 60 × 40") {
 				t.Errorf("after %s were drawn: %q", drawn, sentence)
 			}
 			if sentence := p.Healed(t.Context()); sentence != "" {
@@ -186,18 +186,18 @@ func TestStuckPage(t *testing.T) {
 		p, _ := pagetest.Open(t, long)
 		must.Get(p.Screen().Screenshot(t.Context(), capture.Options{}))(t)
 		other := pagetest.Attach(t, p)
+		pagetest.Evaluate(t, p, "resizes = 0, onresize = () => resizes++, 0")
 		must.Do(t, other.Session().Call(t.Context(), "Emulation.setDeviceMetricsOverride", map[string]any{
 			"width": 300, "height": 200, "deviceScaleFactor": 0, "mobile": false,
 		}, nil))
-		pagetest.WaitFor(t, p, page.WaitOptions{Expression: "innerWidth === 300"})
-		pagetest.Evaluate(t, p, "resizes = 0, onresize = () => resizes++, 0")
+		pagetest.WaitFor(t, p, page.WaitOptions{Expression: "innerWidth === 300 && resizes === 1"})
 		if got := drawnSize(t, p); got != "(300,200)" {
 			t.Errorf("%s are drawn", got)
 		}
 		if sentence := p.Healed(t.Context()); sentence != "" {
 			t.Error(sentence)
 		}
-		pagetest.Expect(t, p, "[innerWidth, innerHeight, resizes].join()", `"300,200,0"`)
+		pagetest.Expect(t, p, "[innerWidth, innerHeight, resizes].join()", `"300,200,1"`)
 	})
 }
 
