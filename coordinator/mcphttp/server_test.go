@@ -277,7 +277,9 @@ func TestSlowBodyInASession(t *testing.T) {
 	}
 	read, write := io.Pipe()
 	defer write.Close()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, read)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, read)
 	if err != nil {
 		t.Fatal(err)
 	}

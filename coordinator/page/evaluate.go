@@ -199,10 +199,20 @@ func (p *Page) valueOf(
 	if err != nil {
 		return nil, err
 	}
-	if r.ExceptionDetails != nil {
-		return nil, thrownError(r.ExceptionDetails)
+	if text := remote.Text(r.Result); r.ExceptionDetails == nil && json.Valid([]byte(text)) {
+		return json.RawMessage(text), nil
 	}
-	return json.RawMessage(remote.Text(r.Result)), nil
+	// The page has replaced what the function needs: the browser writes what JSON has words for.
+	r, err = p.callScript(ctx, session, runtime.CallFunctionOnParams{
+		FunctionDeclaration: "function () { return this }", ObjectID: o.ObjectID, ReturnByValue: new(true),
+	})
+	switch {
+	case errors.As(err, new(*cdp.Error)), err == nil && r.ExceptionDetails != nil: // a cycle
+		return json.Marshal(o.Description)
+	case err != nil:
+		return nil, err
+	}
+	return plain(r.Result.Value), nil
 }
 
 func thrownError(exception *runtime.ExceptionDetails) error {

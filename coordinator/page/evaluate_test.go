@@ -108,6 +108,28 @@ func TestEvaluateValues(t *testing.T) {
 	}
 }
 
+// What a page has in place of the language's own does not spoil the result of a script.
+func TestEvaluateInPatchedPage(t *testing.T) {
+	t.Parallel()
+	for _, replaced := range []string{
+		"Set = class {}", "Map = class {}", "Set.prototype.has = Set.prototype.add = null", "JSON.stringify = null",
+		"JSON = {}", "String = null", "Array.from = null", "Object.keys = () => { throw 1 }", "Object.getPrototypeOf = null",
+		"Object.getOwnPropertyDescriptor = null", "Function.prototype.call = null", "Array.isArray = () => null.x",
+		"Object.prototype.toString = null", "String.prototype.slice = null", "RegExp.prototype.test = null",
+		"Array.prototype[Symbol.iterator] = null", "Symbol = null", "Node = class {}",
+	} {
+		t.Run(replaced, func(t *testing.T) {
+			t.Parallel()
+			p, _ := pagetest.Open(t, "<!doctype html>")
+			pagetest.Evaluate(t, p, replaced+"; 0")
+			pagetest.Expect(t, p, "({a: [1, {b: 'x'}], c: null, d: true})", `{"a":[1,{"b":"x"}],"c":null,"d":true}`)
+			if _, _, err := p.Evaluate(t.Context(), "(() => { const a = {}; a.a = a; return a })()", "", page.Bounds{}); err != nil {
+				t.Errorf("a cycle: %v", err)
+			}
+		})
+	}
+}
+
 // A script is an action: its result reports what it changed, even if the script itself
 // was cut off.
 func TestEvaluateChanges(t *testing.T) { // alone in the browser, because it counts tabs

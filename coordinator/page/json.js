@@ -2,8 +2,8 @@ function () {
   // Writes this object as JSON, and what JSON has no word for as text. It runs in
   // the page's own world, whose prototypes may be patched.
   const MAX_OBJECTS = 50000, MAX_DEPTH = 100, MAX_TAG = 200;
-  let left = MAX_OBJECTS;
-  const above = new Set();
+  let left = MAX_OBJECTS, depth = 0;
+  const above = []; // the objects around the one that is written: pages replace Set
   // The fields of a form, and the images of a document, shadow properties by their names.
   const dom = (n, of, name) => Object.getOwnPropertyDescriptor(of.prototype, name).get.call(n);
   const isNode = (v) => { try { return "nodeType" in v && dom(v, Node, "nodeType") > 0; } catch { return false; } };
@@ -21,15 +21,15 @@ function () {
       default: return ""; // as JSON has it
     }
     if (v === null) return "null";
-    if (above.has(v)) return '"[cycle]"';
-    if (above.size >= MAX_DEPTH || left-- <= 0) return '"…"';
-    above.add(v);
+    for (let i = 0; i < depth; i++) if (above[i] === v) return '"[cycle]"';
+    if (depth >= MAX_DEPTH || left-- <= 0) return '"…"';
+    above[depth++] = v;
     try {
       return object(v);
     } catch (e) {
       return quote(`[${e}]`);
     } finally {
-      above.delete(v);
+      depth--;
     }
   }
 
@@ -97,5 +97,7 @@ function () {
     return limit(tag, MAX_TAG) + ">" + limit(text.trim().replace(/\s+/g, " "), MAX_TAG / 2);
   }
 
+  // Where the page has replaced what this needs, the browser writes the value.
+  if (write({ a: [{ b: "x" }], c: null }) !== '{"a":[{"b":"x"}],"c":null}') throw new Error("replaced");
   return write(this) || "null";
 }

@@ -118,8 +118,10 @@ func writtenSheets(ctx context.Context, s *cdp.Session, frame protocol.FrameID) 
 	return written, json.Unmarshal(r.Result.Value, &written)
 }
 
+// sheetsScript reads the documents by their prototype: images shadow properties of a document by their names.
 const sheetsScript = `(() => {
-	const written = {};
+	const written = {}, { get: sheets } = Object.getOwnPropertyDescriptor(Document.prototype, "styleSheets");
+	const find = Document.prototype.querySelectorAll;
 	const read = sheet => {
 		try {
 			const rules = [...sheet.cssRules];
@@ -128,8 +130,8 @@ const sheetsScript = `(() => {
 		} catch {} // of another site
 	};
 	const walk = of => {
-		for (const sheet of of.styleSheets) read(sheet);
-		for (const frame of of.querySelectorAll("iframe, frame")) if (frame.contentDocument) walk(frame.contentDocument);
+		for (const sheet of sheets.call(of)) read(sheet);
+		for (const frame of find.call(of, "iframe, frame")) if (frame.contentDocument) walk(frame.contentDocument);
 	};
 	walk(document);
 	return written;
