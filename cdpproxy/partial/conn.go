@@ -36,6 +36,7 @@ type session struct {
 	parent   string   // id of the session that it was attached within
 	frame    string   // id of the frame in the page; empty: it is the page's, or a worker's
 	lost     bool     // what it belongs to is out of reach; the browser detaches it
+	away     bool     // the page shows what is out of reach, which its tab is not yet
 	discover bool     // it gets events of targets
 	attach   bool     // it is attached to targets
 	contexts []string // that the browser disposes with it

@@ -46,7 +46,7 @@ func (r receiver) Send(message []byte) {
 		}
 	}
 	// A command that was sent before may have run in what is out of reach.
-	if s := c.sessions[browser.SessionOf(message)]; s != nil && s.lost {
+	if s := c.sessions[browser.SessionOf(message)]; s != nil && (s.lost || s.keeps(message)) {
 		return
 	}
 	c.to.Send(message)
