@@ -393,6 +393,15 @@ field.onkeydown = () => own.textContent = "Key"
 			t.Errorf("%s: again: %s", c.tool, text)
 		}
 	}
+
+	// A script that changes nothing.
+	agent.Must("browser_click", args{"target": "#one"})
+	hold <- struct{}{}
+	<-shown
+	text := agent.Must("browser_evaluate", args{"function": "() => 1"})
+	if !strings.Contains(text, toast) || strings.Contains(text, "Since the script began") {
+		t.Errorf("after a script that changes nothing: %s", text)
+	}
 }
 
 // betweenTools has arguments for each tool that may change the page. The others change nothing that

@@ -341,7 +341,7 @@ func (c *Call) Changed(change page.Change) {
 	}
 	if c.Request.Structured { // a value comes first
 		if c.Out.AddLateEffects(change.Late, earlierChanges, change.URL) {
-			c.Out.Addf("Since the script began:")
+			c.Out.Lead("Since the script began:")
 		}
 		c.Out.Changed(change)
 		return

@@ -23,6 +23,7 @@ type Answer struct {
 	files    []string // that were saved
 	effects  []Effect
 	failure  Failure
+	lead     string // see [Answer.Lead]; empty: none
 	// data is the form for programs, see structured.go.
 	data map[string]any
 	// download is the address of a download that the action has started; empty: none.
@@ -126,7 +127,14 @@ func (a *Answer) QuoteCut(part, whole string) {
 	a.add(block{Passage: Passage{part, true}, whole: strings.TrimSuffix(whole, "\n")})
 }
 
+// Lead adds a line of our text when another line follows.
+func (a *Answer) Lead(text string) { a.lead = text }
+
 func (a *Answer) add(b block) {
+	if lead := a.lead; lead != "" {
+		a.lead = ""
+		a.Addf("%s", lead)
+	}
 	if n := len(a.blocks); n > 0 {
 		last := &a.blocks[n-1]
 		if last.FromPage == b.FromPage && last.inData == b.inData && last.uncut == b.uncut {
@@ -163,14 +171,15 @@ func (a *Answer) Begin(notice string) {
 
 // Precede puts another answer in front.
 func (a *Answer) Precede(other *Answer) {
-	rest := a.blocks
-	a.blocks = other.blocks
+	rest, lead := a.blocks, a.lead
+	a.blocks, a.lead = other.blocks, ""
 	a.pictures = append(other.pictures, a.pictures...)
 	a.files = append(other.files, a.files...)
 	a.effects = append(other.effects, a.effects...)
 	for _, b := range rest {
 		a.add(b)
 	}
+	a.lead = lead
 }
 
 // Picture adds an image of the page.
