@@ -162,7 +162,13 @@ func (p *Page) explain(err error, operation string) error {
 	}
 	var timeout *TimeoutError
 	var late *input.LateError
+	var large *frame.StoppedError
 	switch {
+	case errors.As(err, &large):
+		timeout = &TimeoutError{
+			Operation: operation, Elapsed: large.Elapsed.Round(100 * time.Millisecond), stopped: true,
+			Hint: "the page is too large for it, so it was stopped; the page lives on. Name an element by a CSS selector",
+		}
 	case errors.As(err, &timeout):
 	case errors.As(err, &late):
 		timeout = &TimeoutError{

@@ -224,3 +224,24 @@ func TestEndlessScriptAtTheEndOfItsConnection(t *testing.T) {
 	<-free
 	pagetest.Expect(t, p, "ended", "true")
 }
+
+// A script of ours whose work grows with the page ends in the page too when the call's time is over, and the error
+// does not blame a script of the page.
+func TestOwnScriptThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	p := pagetest.NewPage(t, pagetest.Connect(t))
+	user := pagetest.Attach(t, p)
+	const looks = "function () { for (;;); }"
+	for name, look := range map[string]func(context.Context) error{
+		"function": func(ctx context.Context) error { return p.Frames().Run(ctx, p.Frames().Main(), looks, nil, nil) },
+		"expression": func(ctx context.Context) error {
+			return p.Frames().Evaluate(ctx, "("+looks+")()", nil)
+		},
+	} {
+		err := p.Run(t.Context(), "looking", 4*time.Second, look)
+		if err == nil || !strings.Contains(err.Error(), "the page is too large for it, so it was stopped") {
+			t.Errorf("%s: %v", name, err)
+		}
+		pagetest.Evaluate(t, user, "1") // it fails if the page is busy
+	}
+}

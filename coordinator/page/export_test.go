@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"time"
 
 	"browser-coordinator/coordinator/page/frame"
 )
@@ -18,3 +19,8 @@ func (b *Browser) HoldEvents() (release func()) {
 
 // AwaitUser is what an action does before its input.
 func (p *Page) AwaitUser(ctx context.Context) error { return p.awaitUser(ctx, "waiting for the user") }
+
+// Run runs a call as the page's capabilities do.
+func (p *Page) Run(ctx context.Context, operation string, limit time.Duration, do func(context.Context) error) error {
+	return p.run(ctx, operation, limit, do)
+}

@@ -391,7 +391,7 @@ func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) 
 	)
 	err := t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		in = session
-		r, err = protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+		r, err = EvaluateIn(ctx, session, runtime.EvaluateParams{
 			Expression: "library.query(" + jsString(selector) + ")", ContextID: world,
 		})
 		return err

@@ -4,9 +4,11 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/runtime"
@@ -101,12 +103,49 @@ func CallIn(
 	if err != nil {
 		return err
 	}
-	r, err := protocol.Call(ctx, s, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: declaration, ExecutionContextID: world,
-		Arguments: []*runtime.CallArgument{{Value: encoded}}, AwaitPromise: new(true), ReturnByValue: new(true),
+	r, err := EvaluateIn(ctx, s, runtime.EvaluateParams{
+		Expression: Apply(declaration, encoded), ContextID: world, AwaitPromise: new(true), ReturnByValue: new(true),
 	})
 	if err != nil {
 		return err
 	}
-	return remote.Decode(r, result)
+	return remote.Decode(runtime.CallFunctionOnResult(r), result)
+}
+
+// Apply is an expression that calls a function with an argument in JSON; null: without one, as
+// Runtime.callFunctionOn does.
+func Apply(declaration string, argument []byte) string {
+	if string(argument) == "null" {
+		return "(" + declaration + ")()"
+	}
+	return "(" + declaration + ")(JSON.parse(" + jsString(string(argument)) + "))"
+}
+
+// EvaluateIn evaluates an expression of ours in an isolated world. The work of some grows with the page, so
+// the browser stops it shortly before the context's deadline: else it would keep the page busy for long after
+// its caller has given up. The time is that of the expression alone, so nothing that the page runs is stopped.
+func EvaluateIn(
+	ctx context.Context, s *cdp.Session, params runtime.EvaluateParams,
+) (r runtime.EvaluateResult, err error) {
+	deadline, limited := ctx.Deadline()
+	limit := max(time.Until(deadline)*4/5, time.Millisecond)
+	if limited {
+		params.Timeout = runtime.TimeDelta(limit.Milliseconds())
+	}
+	start := time.Now()
+	r, err = protocol.Call(ctx, s, runtime.Evaluate, params)
+	elapsed := time.Since(start)
+	// The browser's words for it differ.
+	if limited && elapsed >= limit && cdp.Refused(err) && !NoContext(err) && !LeftDocument(err) {
+		err = &StoppedError{elapsed}
+	}
+	return r, err
+}
+
+// StoppedError reports that an expression of ours had not ended when its time was over. The page lives on.
+type StoppedError struct{ Elapsed time.Duration }
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("the page is too large: reading it did not end within %s, and was stopped",
+		e.Elapsed.Round(100*time.Millisecond))
 }

@@ -108,7 +108,7 @@ func EvaluateApart(
 	for tries := 1; ; tries++ {
 		params.ContextID, err = createWorld(ctx, s, frame, worldName)
 		if err == nil {
-			r, err = protocol.Call(ctx, s, runtime.Evaluate, params)
+			r, err = EvaluateIn(ctx, s, params)
 		}
 		if !NoContext(err) || tries == maxTries {
 			return r, err
@@ -180,7 +180,7 @@ func (t *Tree) Origin(ctx context.Context, id protocol.FrameID) (origin string, 
 func evaluate(
 	ctx context.Context, session *cdp.Session, world runtime.ExecutionContextID, expression string, value any,
 ) error {
-	r, err := protocol.Call(ctx, session, runtime.Evaluate, runtime.EvaluateParams{
+	r, err := EvaluateIn(ctx, session, runtime.EvaluateParams{
 		Expression: expression, ContextID: world, AwaitPromise: new(true), ReturnByValue: new(true), Silent: new(true),
 	})
 	switch {

@@ -433,7 +433,7 @@ func (i *Input) fillField(
 	if !known {
 		return nil, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
 	}
-	waiting, cancel := context.WithTimeout(ctx, wait+readyMargin)
+	waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: f.Target, Elapsed: wait})
 	defer cancel()
 	s, err := i.ready(waiting, f.Target, use, wait, false)
 	if err != nil {

@@ -354,12 +354,23 @@ func (r *Reader) outlineFrame(
 	return outlineResult{}, err
 }
 
-// callOutline runs snapshot.js.
+// callOutline runs snapshot.js, on an element or in a world.
 func callOutline(
 	ctx context.Context, session *cdp.Session, params runtime.CallFunctionOnParams,
 ) (outlineResult, error) {
 	var read outlineResult
-	reply, err := protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	var reply runtime.CallFunctionOnResult
+	var err error
+	if params.ObjectID != "" {
+		reply, err = protocol.Call(ctx, session, runtime.CallFunctionOn, params)
+	} else {
+		var whole runtime.EvaluateResult
+		whole, err = frame.EvaluateIn(ctx, session, runtime.EvaluateParams{
+			Expression: frame.Apply(params.FunctionDeclaration, params.Arguments[0].Value),
+			ContextID:  params.ExecutionContextID, ReturnByValue: params.ReturnByValue,
+		})
+		reply = runtime.CallFunctionOnResult(whole)
+	}
 	if err != nil {
 		return read, err
 	}
