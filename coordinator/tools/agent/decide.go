@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"browser-coordinator/cdpproxy"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/registry"
@@ -273,9 +272,8 @@ func (a *Agent) noticeTwins(choice registry.Window, candidates []registry.Candid
 }
 
 // backTimeout bounds the wait for a browser to come back: the restart of a debug session
-// takes one to two seconds. An agent should soon know that its user has ended the browser,
-// so it is a part of a client's wait.
-const backTimeout = cdpproxy.DefaultHold / 10
+// takes one to two seconds. An agent should soon know that its user has ended the browser.
+const backTimeout = 3 * time.Second
 
 // awaitBrowser waits, after a call has failed with its browser, until the one that it would go to now
 // can be reached. It checks at each change of the windows. It returns why the call should not
