@@ -218,6 +218,9 @@ func (u *unchanged) run(agent *toolstest.Agent, step []toolCall) {
 	}
 }
 
+// drawn waits until the page has drawn two frames.
+const drawn = "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+
 // clip is of a picture that changes the page for its time.
 const clip = `{"clip":{"x":10,"y":10,"width":60,"height":40,"scale":1}}`
 
@@ -306,6 +309,38 @@ func (u *unchanged) pictures(agent *toolstest.Agent, during string) {
 	u.compare("pictures of clients" + during)
 }
 
+// Two agents' and a client's pictures at once in a window that its user sees, of the full page and of a part. The
+// page may notice its other size meanwhile, and nothing later.
+func TestPicturesOfAWindowThatIsSeen(t *testing.T) {
+	u := watchPage(t, true)
+	first, second := u.window.Agent(tools.CapNames()...), u.window.Agent(tools.CapNames()...)
+	forget := func() { // what is noticed meanwhile
+		u.user.Evaluate(u.session, drawn+`.then(() => ["resize", "viewport", "(max-width: 500px)",
+			"(orientation: portrait)"].forEach(name => delete counts[name]))`)
+	}
+	client := cdptest.Dial(t, u.endpoint)
+	session := client.Attach(u.target)
+	u.user.Evaluate(u.session, "scrollTo(0, 500)")
+	forget()
+	u.remember()
+	full := args{"fullPage": true}
+	first.Must("browser_take_screenshot", full) // the page is this agent's then
+	forget()
+	u.compare("a full page")
+	for round, other := range []args{{"clip": "0,0,60,40"}, {"clip": "0,0,60,40", "type": "webp"}, {}, {"marks": true}} {
+		for range longtest.Form(t, 2, 10) {
+			picture := client.Start(session, "Page.captureScreenshot", clip)
+			var both sync.WaitGroup
+			both.Go(func() { u.run(second, []toolCall{{"browser_take_screenshot", other, nil}}) })
+			u.run(first, []toolCall{{"browser_take_screenshot", full, nil}})
+			both.Wait()
+			client.Answer(picture)
+			forget()
+			u.compare(fmt.Sprint("pictures at once, round ", round))
+		}
+	}
+}
+
 // What a page can notice of the commands by which this program reads: specs/security.md has the
 // same list.
 func TestWhatAPageNotices(t *testing.T) {
@@ -346,17 +381,16 @@ func TestWhatAPageNotices(t *testing.T) {
 		for _, method := range row.before {
 			c.Call(session, method, "", nil)
 		}
-		frame := "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
-		c.Evaluate(session, frame)
+		c.Evaluate(session, drawn)
 		before, requests := u.user.Evaluate(u.session, "noticed()"), u.requests.Load()
 		c.Try(session, row.method, row.params)
-		u.user.Evaluate(u.session, "console.log(trap); "+frame)
+		u.user.Evaluate(u.session, "console.log(trap); "+drawn)
 		after := u.user.Evaluate(u.session, "noticed()")
 		if notices := after != before || u.requests.Load() != requests; notices != row.notices {
 			t.Errorf("%s %s: the page notices: %v, want %v\n%s\n%s", row.method, row.params, notices,
 				row.notices, before, after)
 		}
 		c.Leave()
-		u.user.Evaluate(u.session, frame)
+		u.user.Evaluate(u.session, drawn)
 	}
 }

@@ -98,6 +98,8 @@ type planned struct {
 	in      frame.Rect        // if it is visible, where it is in that picture
 	clip    *cdppage.Viewport // else
 	beyond  bool              // a part of it is not in view
+	bars    bool              // the page has scroll bars that take of its space
+	inner   frame.Size        // of the page with its scroll bars
 }
 
 // layOut plans an image by the page's layout now.
@@ -110,7 +112,8 @@ func (s *Screen) layOut(ctx context.Context, opts Options, area *frame.Rect) (p 
 	if err != nil {
 		return p, err
 	}
-	p = planned{Image: img, in: l.Pixels(img.Part), beyond: !img.Part.In(l.Visible())}
+	p = planned{Image: img, in: l.Pixels(img.Part), beyond: !img.Part.In(l.Visible()), inner: l.Inner}
+	p.bars = l.View.Scale == 1 && (l.Inner.Width > l.View.ClientWidth || l.Inner.Height > l.View.ClientHeight)
 	p.visible = !p.beyond && (opts.Format != "webp" || p.isWhole()) // we cannot write WebP
 	p.clip = l.Clip(img.Part, scaling)
 	return p, nil
@@ -286,6 +289,9 @@ func (s *Screen) takeClipped(ctx context.Context, seq int64, opts Options, area 
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), fullPageTimeout)
 		defer cancel()
 		data, err := s.request(bounded, seq, params)
+		if p.beyond && p.bars {
+			err = errors.Join(err, s.showBars(bounded, p.inner))
+		}
 		answered <- picture{data: data, err: errors.Join(err, release())}
 	})
 	if err != nil {
@@ -302,6 +308,34 @@ func (s *Screen) takeClipped(ctx context.Context, seq int64, opts Options, area 
 		return Image{}, context.Cause(ctx)
 	}
 }
+
+// showBars has the page lay out its scroll bars, without which a capture beyond the viewport leaves it until it
+// lays out something.
+func (s *Screen) showBars(ctx context.Context, inner frame.Size) error {
+	err := s.config.Frames.Run(ctx, s.config.Frames.Main(), layOutBars, []float64{inner.Width, inner.Height}, nil)
+	if err != nil {
+		return fmt.Errorf("the picture may have left the page without its scroll bars: %w", err)
+	}
+	return nil
+}
+
+// layOutBars waits until the page has its size again, and has it lay out its viewport twice before it is drawn.
+// An animation that never runs is no change that the page could observe.
+const layOutBars = `([width, height]) => new Promise((done) => {
+  const layOut = () => {
+    removeEventListener("resize", look);
+    const root = document.documentElement;
+    const animation = root?.animate({ scrollbarGutter: ["stable", "stable"] }, 1000);
+    root?.getBoundingClientRect();
+    animation?.cancel();
+    root?.getBoundingClientRect();
+    done();
+  };
+  const look = () => innerWidth === width && innerHeight === height && layOut();
+  addEventListener("resize", look);
+  setTimeout(layOut, 500);
+  look();
+})`
 
 // How long a capture beyond the viewport may take before the window is made to draw: beside that a long page
 // takes several times as long.
