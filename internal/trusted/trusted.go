@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -99,21 +100,25 @@ func FolderAndParents(path string, want Kind) error {
 // MakeFolder makes a missing folder, and missing parents, for the user alone. It checks
 // the folder and its parents in any case, and makes nothing in a folder that is refused.
 func MakeFolder(path string) error {
-	present := path
-	for parent := filepath.Dir(present); parent != present; parent = filepath.Dir(present) {
+	missing := []string{filepath.Clean(path)} // the deepest first
+	for {
+		parent := filepath.Dir(missing[len(missing)-1])
 		if _, err := os.Lstat(parent); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
-		present = parent
+		missing = append(missing, parent)
 	}
-	if err := Parents(present); err != nil {
+	if err := Parents(missing[len(missing)-1]); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	for _, folder := range slices.Backward(missing) {
+		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		// Another user may have made it meanwhile, or a link: nothing is made behind that.
+		if err := Folder(folder, OwnFolder); err != nil && folder != missing[0] {
+			return err
+		}
 	}
 	return FolderAndParents(path, PrivateFolder)
 }
