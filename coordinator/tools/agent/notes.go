@@ -129,7 +129,7 @@ func (a *Agent) addAnnotation(
 	if n.Element != "" {
 		subject = quoted(n.Element)
 	}
-	out.Addf("%d. %s, in the page %s at %s%s", number, subject, quoted(n.Page.Title), quoted(n.Page.URL),
+	out.Quotef("%d. %s, in the page %s at %s%s", number, subject, quoted(n.Page.Title), quoted(n.Page.URL),
 		a.addPicture(ctx, out, n.Picture))
 	if n.Node == nil {
 		return
