@@ -217,3 +217,16 @@ test("while the user points, the command begins nothing; it ends with the extens
   await first;
   expect(editor.notices.size).toBe(0);
 });
+
+test("nothing that a page calls its element is a link or an icon for the user", async () => {
+  const hostile = `[x](command:y) $(trash)\u202e\u0007\n\nYour note was sent.${"x".repeat(5_000_000)}`;
+  vi.mocked(pointOut).mockResolvedValueOnce(about(hostile));
+  shown.comment.mockResolvedValueOnce("");
+  await run();
+  const texts = [shown.comment, shown.choose].flatMap(({ mock }) => JSON.stringify(mock.lastCall));
+  expect(texts.join()).toContain("[x] (command:y)");
+  for (const text of texts) {
+    expect(text).not.toMatch(/\]\(|\$\(|\u202e|\\[un]/);
+    expect(text.length).toBeLessThan(1_000);
+  }
+});
