@@ -1,13 +1,15 @@
 // In a real VS Code an agent asks the user to click an element, or the user writes to it about one. The click that
-// an agent asks for is the coordinator's to see.
+// an agent asks for is the coordinator's to see. What else an agent does leaves a page that the user sees as it was.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Agent } from "./support/agent";
+import { coordinator } from "./support/coordinator";
 import { Desktop } from "./support/desktop";
 import { thisRun } from "./support/run";
 import { setScene } from "./support/scene";
+import { SideBar } from "./support/sidebar";
 import { Listener } from "./support/socket";
 import type { Workbench } from "./support/workbench";
 
@@ -114,31 +116,41 @@ test("in a browser that nobody sees the user points in the live view, by mouse, 
   }
 });
 
-test("the user points out elements in the page itself, and the agent gets them with its next answer", async () => {
-  const desktop = await Desktop.start(run);
-  const path = join(scene.shop.folder, ".vscode", "launch.json");
-  const { version, configurations } = JSON.parse(readFileSync(path, "utf8"));
-  const [{ runtimeArgs, ...shop }] = configurations;
-  const seen = {
-    ...shop,
-    name: "Seen",
-    env: { DISPLAY: desktop.env.DISPLAY },
-    runtimeArgs: runtimeArgs.filter((each: string) => !each.startsWith("--headless")),
-  };
-  writeFileSync(path, JSON.stringify({ version, configurations: [...configurations, seen] }));
-  let agent: Agent | undefined;
-  let browser: Browser | undefined;
-  try {
+describe("in a browser that the user sees", () => {
+  let desktop: Desktop;
+  let agent: Agent;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    desktop = await Desktop.start(run);
+    const path = join(scene.shop.folder, ".vscode", "launch.json");
+    const { version, configurations } = JSON.parse(readFileSync(path, "utf8"));
+    const [{ runtimeArgs, ...shop }] = configurations;
+    const seen = {
+      ...shop,
+      name: "Seen",
+      env: { DISPLAY: desktop.env.DISPLAY },
+      runtimeArgs: runtimeArgs.filter((each: string) => !each.startsWith("--headless")),
+    };
+    writeFileSync(path, JSON.stringify({ version, configurations: [...configurations, seen] }));
     await window.debug("Seen");
     const { browser: endpoint } = await listener.debugging((state) => state.browser !== null);
     agent = await Agent.start(run, scene.shop.folder);
     await agent.use("browser_snapshot");
     browser = await chromium.connectOverCDP(endpoint?.url ?? "", { timeout: 60_000 });
-    const page = browser
-      .contexts()[0]
-      ?.pages()
-      .find((each) => each.url().startsWith(scene.shop.url));
-    if (!page) throw new Error("the shop is not in the browser");
+    const pages = browser.contexts().flatMap((context) => context.pages());
+    page = pages.find((each) => each.url().startsWith(scene.shop.url)) as Page;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await agent?.close();
+    if (agent) await window.stop();
+    await desktop?.close();
+  });
+
+  test("they point out elements in the page itself, and the agent gets them with its next answer", async () => {
     await window.command("Browser Coordinator: Point Out Elements to an Agent");
     const input = window.page.locator(".quick-input-widget input").first();
     const point = async (selector: string, name: string) => {
@@ -172,10 +184,52 @@ test("the user points out elements in the page itself, and the agent gets them w
     expect(text).toMatch(/2\. “button '.*' button#buy”/);
     expect(text).toContain("The user's own words about 2:\n  Rounder.\n");
     expect(pictures).toHaveLength(2);
-  } finally {
-    await browser?.close();
-    await agent?.close();
-    await window.stop();
-    await desktop.close();
-  }
+  });
+
+  test("the pictures of Activity leave the page and its window as they were, also when the agent ends", async () => {
+    const { folder, url } = scene.shop;
+    const measure = () =>
+      page.evaluate<number[]>(`[innerWidth, innerHeight, outerWidth, outerHeight, devicePixelRatio,
+        visualViewport.width, visualViewport.height, visualViewport.scale]`);
+    const calls: [string, Record<string, string>][] = [
+      ["browser_navigate", { url }],
+      ["browser_evaluate", { function: "() => 1" }],
+      ["browser_evaluate", { function: "() => 1" }],
+    ];
+    await agent.use("browser_navigate", { url });
+    const size = await measure();
+    const top = await page.evaluate<number>("screenY + outerHeight - innerHeight"); // above is the tab, which loads
+    const pixels = await desktop.atRest(top);
+    const expectUnchanged = async () => {
+      expect(await measure()).toEqual(size);
+      await expect.poll(() => desktop.pixels(top).equals(pixels)).toBe(true);
+    };
+    const rounds = async () => {
+      for (let round = 0; round < 5; round++) {
+        for (const [tool, args] of calls) await agent.use(tool, args);
+        await expectUnchanged();
+      }
+    };
+    await window.command("Browser Coordinator: Open Live View");
+    const canvas = window.webview("Live View").locator("#canvas");
+    const view = () => canvas.evaluate("[canvas.width, canvas.height].join()");
+    await expect.poll(() => canvas.evaluate("canvas.width")).toBeGreaterThan(320);
+    const viewed = await view();
+    await rounds();
+    expect(await view()).toBe(viewed);
+    await window.tab("Live View").click({ button: "middle" });
+    await window.tab("Live View").waitFor({ state: "detached" });
+    await rounds();
+    const bar = await SideBar.open(window);
+    await bar.row("Activity", "Evaluate").click();
+    await bar.row("Activity", "Picture").waitFor();
+    await agent.close();
+    await expectUnchanged();
+    const commands = { ...run, env: { ...run.env, BROWSER_COORDINATOR_WORKSPACE: folder } };
+    for (let round = 0; round < 5; round++) {
+      for (const [tool, args] of calls) await coordinator(commands, "call", tool, JSON.stringify(args));
+    }
+    await coordinator(commands, "close");
+    await expectUnchanged();
+  });
 });

@@ -76,6 +76,23 @@ export class Desktop {
     await finished;
   }
 
+  /** What the screen shows now, from a row of pixels on. */
+  pixels(from = 0): Buffer {
+    return this.run("import", "-window", "root", "-depth", "8", "rgb:-").subarray(from * width * 3);
+  }
+
+  /** The same when it no longer changes. */
+  async atRest(from = 0): Promise<Buffer> {
+    let pixels: Buffer = Buffer.alloc(0);
+    const rests = () => {
+      const before = pixels;
+      pixels = this.pixels(from);
+      return before.equals(pixels);
+    };
+    await expect.poll(rests, { interval: 200 }).toBe(true);
+    return pixels;
+  }
+
   async close(): Promise<void> {
     for (const child of this.children.reverse()) {
       const ended = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
@@ -86,7 +103,7 @@ export class Desktop {
 
   /** The middles of the question's buttons. While the browser asks, all of its window but the question is dark. */
   private buttons(): [number, number][] {
-    const shot = this.run("import", "-window", "root", "-depth", "8", "rgb:-");
+    const shot = this.pixels();
     const at = (x: number, y: number) => [...shot.subarray((y * width + x) * 3, (y * width + x) * 3 + 3)];
     if ((at(width / 2, height - 20)[0] ?? 0) > 0xb0) return [];
     const boxes: { left: number; right: number; top: number; bottom: number }[] = [];
