@@ -90,7 +90,9 @@ test("a second agent reads the user's page, and acts in its own tab, which ends 
   expect(await second.use("browser_console_messages")).toContain("is ready");
   expect(await second.use("browser_take_screenshot")).toContain("[image]");
   const refused = second.use("browser_click", { target: "#buy" });
-  await expect(refused).rejects.toThrow(/another agent \(.*\) works in the tab "Shop", so nothing was done.*action new/);
+  await expect(refused).rejects.toThrow(
+    /another agent \(.*\) works in the tab "Shop", so nothing was done.*action new/,
+  );
   await pagesAre(1);
   await second.use("browser_tabs", mine());
   await second.use("browser_type", { target: "#name", text: "Grace" });
