@@ -32,14 +32,15 @@ type conn struct {
 
 // session is one of the client's. Browser.mu guards its fields.
 type session struct {
-	target   string   // id of the page that it, or the frame or worker of it, belongs to; empty: the browser's
-	parent   string   // id of the session that it was attached within
-	frame    string   // id of the frame in the page; empty: it is the page's, or a worker's
-	lost     bool     // what it belongs to is out of reach; the browser detaches it
-	away     bool     // the page shows what is out of reach, which its tab is not yet
-	discover bool     // it gets events of targets
-	attach   bool     // it is attached to targets
-	contexts []string // that the browser disposes with it
+	target   string          // id of the page that it, or the frame or worker of it, belongs to; empty: the browser's
+	parent   string          // id of the session that it was attached within
+	frame    string          // id of the frame in the page; empty: it is the page's, or a worker's
+	lost     bool            // what it belongs to is out of reach; the browser detaches it
+	away     bool            // the page shows what is out of reach, which its tab is not yet
+	kept     map[string]bool // ids of requests and downloads under way of what is out of reach
+	discover bool            // it gets events of targets
+	attach   bool            // it is attached to targets
+	contexts []string        // that the browser disposes with it
 }
 
 // Close implements [browser.Conn].

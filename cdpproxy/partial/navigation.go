@@ -2,6 +2,7 @@ package partial
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -10,6 +11,9 @@ import (
 type navigated struct {
 	Method string `json:"method"`
 	Params struct {
+		Download string `json:"guid"`
+		ID       string `json:"requestId"`
+		State    string
 		URL      string `json:"url"`
 		Document string `json:"documentURL"`
 		Frame    struct {
@@ -29,8 +33,8 @@ type navigated struct {
 }
 
 // keeps reports whether the client does not get an event of its session in a tab: it names an address
-// that is out of reach, or the tab has shown such a page since. The browser reports the tab's new address
-// later than that.
+// that is out of reach, it goes on with a request or download of one, or the tab has shown such a page
+// since. The browser reports the tab's new address later than that.
 func (s *session) keeps(message []byte) bool {
 	if s.target == "" || !bytes.HasPrefix(message, []byte(`{"method":"`)) {
 		return false
@@ -40,6 +44,9 @@ func (s *session) keeps(message []byte) bool {
 		if bytes.HasPrefix(method, []byte(prefix)) {
 			return s.follows(message)
 		}
+	}
+	if len(s.kept) > 0 && bytes.HasPrefix(method, []byte("Network.")) {
+		return s.follows(message)
 	}
 	return s.away
 }
@@ -52,6 +59,16 @@ func (s *session) follows(message []byte) (kept bool) {
 	p := &m.Params
 	for _, address := range []string{p.URL, p.Document, p.Frame.URL, p.Request.URL, p.Response.URL} {
 		kept = kept || address != "" && !opensFrame(address)
+	}
+	if id := cmp.Or(p.Download, p.ID); id != "" && (kept || s.kept[id]) {
+		kept = true
+		if s.kept == nil {
+			s.kept = map[string]bool{}
+		}
+		s.kept[id] = true
+		if p.State == "completed" || p.State == "canceled" || strings.HasPrefix(m.Method, "Network.loadingF") {
+			delete(s.kept, id) // finished or failed
+		}
 	}
 	switch scheme, _, _ := strings.Cut(p.Context.Origin, "://"); {
 	case m.Method == "Page.frameNavigated" && p.Frame.Parent == "":

@@ -37,21 +37,13 @@ func TestUserNavigatesOutOfReach(t *testing.T) {
 				client.Call("", "Target.setDiscoverTargets", `{"discover":true}`, nil)
 				var tab string
 				if handed {
-					tab = u.open(u.site + "/shop")
-					must.Do(t, u.part.HandOver(tab))
+					tab = u.handOver(u.site + "/shop")
 				} else {
 					tab = opened(client, u.site+"/shop")
 				}
 				session := client.Attach(tab)
 				loaded(client, session)
-				for _, domain := range []string{"Page", "Runtime", "Network", "DOM", "Log", "Debugger", "CSS", "Accessibility",
-					"Performance", "Security", "Audits", "DOMStorage", "Inspector", "PerformanceTimeline"} {
-					client.Try(session, domain+".enable", `{}`)
-				}
-				client.Try(session, "Page.setLifecycleEventsEnabled", `{"enabled":true}`)
-				client.Try(session, "Page.startScreencast", `{"format":"jpeg"}`)
-				client.Try(session, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`)
-				client.Try(session, "Target.setDiscoverTargets", `{"discover":true}`)
+				watch(client, session)
 				users := u.Attach(tab)
 				u.Call(users, "Page.navigate", fmt.Sprintf(`{"url":%q}`, c.address), nil)
 				client.Event("", "Target.targetDestroyed", tab)
@@ -67,6 +59,25 @@ func TestUserNavigatesOutOfReach(t *testing.T) {
 			})
 		}
 	}
+}
+
+// handOver opens one of the user's own tabs, which is handed over.
+func (u *user) handOver(address string) (id string) {
+	id = u.open(address)
+	must.Await(u.t, "the tab is known", func() bool { return u.part.HandOver(id) == nil })
+	return id
+}
+
+// watch has a client watch a tab with all that there is.
+func watch(client *cdptest.Client, session string) {
+	for _, domain := range []string{"Page", "Runtime", "Network", "DOM", "Log", "Debugger", "CSS", "Accessibility",
+		"Performance", "Security", "Audits", "DOMStorage", "Inspector", "PerformanceTimeline"} {
+		client.Try(session, domain+".enable", `{}`)
+	}
+	client.Try(session, "Page.setLifecycleEventsEnabled", `{"enabled":true}`)
+	client.Try(session, "Page.startScreencast", `{"format":"jpeg"}`)
+	client.Try(session, "Target.setAutoAttach", `{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}`)
+	client.Try(session, "Target.setDiscoverTargets", `{"discover":true}`)
 }
 
 // TestExtensionsAreOutOfReach: no command reaches a target of an extension, whatever its kind, nor opens one.

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) { os.Exit(cdptest.Main(m)) }
 
 // user is a browser in which a user works, with its part for clients.
 type user struct {
+	t               *testing.T
 	*cdptest.Client // who reaches all
 	part            *partial.Browser
 	url             string // for clients
@@ -50,6 +51,8 @@ func startBehind(t *testing.T, between func(browser.Browser) browser.Browser, fl
 		case "/worker.js":
 			w.Header().Set("Content-Type", "text/javascript")
 			return
+		case "/download":
+			w.Header().Set("Content-Disposition", "attachment")
 		case "/all":
 			fmt.Fprintf(w, all, strings.Replace(r.Host, "127.0.0.1", "localhost", 1))
 		}
@@ -64,7 +67,7 @@ func startBehind(t *testing.T, between func(browser.Browser) browser.Browser, fl
 	served := must.Get(private.Serve(part, log))(t)
 	t.Cleanup(served.Close)
 	base, _, _ := strings.Cut(chrome.URL(), "/devtools/")
-	return &user{cdptest.Dial(t, chrome.URL()), part, served.URL(), site.URL, base}
+	return &user{t, cdptest.Dial(t, chrome.URL()), part, served.URL(), site.URL, base}
 }
 
 // all is a page with frames and workers of each kind.
