@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -219,5 +221,129 @@ func TestTabsOfTerminalWindow(t *testing.T) {
 	chosen.await(t, "can no longer use the tab")
 	if screen.HasQuestion() {
 		t.Error("the browser asks again")
+	}
+}
+
+// TestOwnChromeRunsOn: when the program that has the connection to the user's own browser is stopped or killed during
+// a call, no answer says that the browser or its tabs ended, or that a page is at fault, to an agent, in a window and in
+// the shell. Each says what to do next, and that works.
+func TestOwnChromeRunsOn(t *testing.T) {
+	longtest.Require(t)
+	began := make(chan string, 10)
+	site := toolstest.Serve(t, func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/began" {
+			began <- r.URL.RawQuery
+		}
+		out.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(out, "<title>Runs on</title>")
+	})
+	dir, alone, shop, other := t.TempDir(), toolstest.Folder(t, "alone"), toolstest.Folder(t, "shop"),
+		toolstest.Folder(t, "other")
+	screen := desktoptest.Start(t)
+	profile := filepath.Join(t.TempDir(), "profile")
+	screen.Browser(profile, true)
+	agent := host(t, dir, alone, "--attach", profile, "--access", "full")
+	screen.Press(desktoptest.Allow, meanwhile(func() { agent.Open(site + "/?agent") }))
+	start(t, dir, "window", "--attach", profile, "--access", "full", "--workspace", other)
+	inWindow := host(t, dir, other)
+	inWindow.Open(site + "/?window")
+	shell := func(args ...string) (string, error) {
+		cmd := command(t.Context(), t, dir, args...)
+		cmd.Dir = shop
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for _, args := range [][]string{{"start", "--attach", profile, "--access", "full"}, {"open", site + "/?shell"}} {
+		if out, err := shell(args...); err != nil {
+			t.Fatal(args, err, out)
+		}
+	}
+	const script = "() => { fetch('/began' + location.search); return new Promise(() => {}) }"
+	calls := map[string]func() (string, error){
+		"agent":  func() (string, error) { return agent.Call("browser_evaluate", args{"function": script}) },
+		"window": func() (string, error) { return inWindow.Call("browser_evaluate", args{"function": script}) },
+		"shell": func() (string, error) {
+			out, err := shell("eval", script)
+			if err != nil {
+				err = errors.New(out)
+			}
+			return out, err
+		},
+	}
+	// during has each call under way when the owner gets a signal, and returns the errors.
+	during := func(signal syscall.Signal) (owner int, failed map[string]string) {
+		t.Helper()
+		type outcome struct{ who, text string }
+		outcomes := make(chan outcome)
+		for who, call := range calls {
+			go func() {
+				text, err := call()
+				if err != nil {
+					text = err.Error()
+				}
+				outcomes <- outcome{who, text}
+			}()
+		}
+		for range calls {
+			<-began
+		}
+		found := must.Get(exec.Command("pgrep", "-f", userchrome.OwnerCommand+" "+profile).Output())(t)
+		owner = must.Get(strconv.Atoi(strings.TrimSpace(string(found))))(t)
+		must.Do(t, syscall.Kill(owner, signal))
+		failed = map[string]string{}
+		for range calls {
+			o := <-outcomes
+			failed[o.who] = o.text
+		}
+		return owner, failed
+	}
+	expect := func(failed map[string]string, want func(who string) []string) {
+		t.Helper()
+		for who, text := range failed {
+			for _, each := range want(who) {
+				if !strings.Contains(text, each) {
+					t.Errorf("%s: %q is not in %s", who, each, text)
+				}
+			}
+			for _, wrong := range []string{"logins", "script", "lives on", "debug session", "has gone"} {
+				if strings.Contains(text, wrong) {
+					t.Errorf("%s: %q is in %s", who, wrong, text)
+				}
+			}
+		}
+	}
+
+	owner, failed := during(syscall.SIGSTOP)
+	expect(failed, func(string) []string {
+		return []string{"does not respond", "Chrome itself runs on, with its tabs", "coordinator status", "call again"}
+	})
+	if text := output(t, dir, "status"); !strings.Contains(text, fmt.Sprintf("(process %d) does not respond", owner)) {
+		t.Errorf("the status: %s", text)
+	}
+	agent.Refused("browser_tabs", args{"action": "list"}, "Chrome itself runs on, with its tabs")
+	must.Do(t, syscall.Kill(owner, syscall.SIGCONT))
+	const title = "() => document.title + location.search"
+	agent.ExpectValue(title, `"Runs on?agent"`)
+	inWindow.ExpectValue(title, `"Runs on?window"`)
+	if out, err := shell("eval", title); err != nil || !strings.Contains(out, "Runs on?shell") {
+		t.Error("the shell:", err, out)
+	}
+
+	_, failed = during(syscall.SIGKILL)
+	expect(failed, func(who string) []string {
+		next := "The next call connects again"
+		if who == "window" {
+			next = "Connect again with debug_start"
+		}
+		return []string{"ends neither Chrome nor its tabs", next, "Then open a tab"}
+	})
+	screen.Press(desktoptest.Allow, meanwhile(func() { inWindow.Must("debug_start", nil) }))
+	inWindow.Must("browser_navigate", args{"url": site + "/?again"})
+	agent.Must("browser_navigate", args{"url": site + "/?again"})
+	if out, err := shell("open", site+"/?again"); err != nil {
+		t.Error("the shell:", err, out)
+	}
+	if out, err := shell("close"); err != nil {
+		t.Error("the shell:", err, out)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -144,8 +145,12 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 		}
 	}
 	questions.Go(func() { r.Agents = Agents(ctx) })
-	questions.Go(func() { r.OwnBrowsers = userchrome.Connections(ctx) })
+	var silent map[string]string
+	questions.Go(func() { r.OwnBrowsers, silent = userchrome.Survey(ctx) })
 	questions.Wait()
+	for _, socket := range slices.Sorted(maps.Keys(silent)) {
+		r.Unreachable = append(r.Unreachable, Unreachable{socket, silent[socket]})
+	}
 	for _, s := range served {
 		if s != nil {
 			r.Endpoints = append(r.Endpoints, *s)

@@ -183,7 +183,7 @@ func TestProgramWithTheConnectionEnds(t *testing.T) {
 		cut <- func(client *websocket.Conn) { client.CloseNow() } // as when it is killed
 	}()
 	agent.Refused("browser_evaluate", args{"function": "() => { waits = true; return new Promise(() => {}) }"},
-		"the program that holds the connection to Chrome ended", "Chrome itself may run on, with its tabs")
+		"the connection to the user's own Chrome has ended", "ends neither Chrome nor its tabs", "The next call")
 }
 
 // relay sends one side's messages to the other.

@@ -144,18 +144,53 @@ type Shared struct {
 	socket string
 }
 
-// Connections lists those of all processes of this user.
+// Connections lists those of all processes of this user that respond.
 func Connections(ctx context.Context) []Shared {
-	all := []Shared{}
+	all, _ := Survey(ctx)
+	return all
+}
+
+// Survey is Connections, and a description of each process that has a connection and does not respond, by its socket.
+func Survey(ctx context.Context) (all []Shared, silent map[string]string) {
+	var mu sync.Mutex // guards the results
+	all, silent = []Shared{}, map[string]string{}
+	var questions sync.WaitGroup
 	sockets, _ := filepath.Glob(filepath.Join(statedir.Path(), "chrome-*.sock"))
 	for _, socket := range sockets {
-		var r report
-		if usersocket.Ask(ctx, socket, browserPath, &r) == nil && !r.Ended {
-			all = append(all, Shared{r.PID, r.Browser, r.Profile, r.Asking, r.URL, socket})
-		}
+		questions.Go(func() {
+			var r report
+			err := usersocket.Ask(ctx, socket, browserPath, &r)
+			pid := 0
+			if late, ok := errors.AsType[net.Error](err); ok && late.Timeout() {
+				pid = listening(ctx, socket)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil && !r.Ended:
+				all = append(all, Shared{r.PID, r.Browser, r.Profile, r.Asking, r.URL, socket})
+			case pid != 0:
+				silent[socket] = fmt.Sprintf("the program that holds the connection to a browser of yours (process %d) does "+
+					"not respond: it is stopped or busy. The browser runs on. Continue that program, or end it: then "+
+					"programs connect again, which the browser asks you to allow", pid)
+			}
+		})
 	}
+	questions.Wait()
 	slices.SortFunc(all, func(x, y Shared) int { return strings.Compare(x.Profile, y.Profile) })
-	return all
+	return all, silent
+}
+
+// listening is the process that listens at a socket, also if it is stopped; 0: none is known. ctx may have ended with
+// the wait for it.
+func listening(ctx context.Context, socket string) int {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout)
+	defer cancel()
+	pid, err := usersocket.ServerPID(ctx, socket)
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 // Connection is the first that matches, if a process has one. name is the browser's, for the error.

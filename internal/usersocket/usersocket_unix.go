@@ -77,6 +77,22 @@ func Dial(ctx context.Context, path string) (conn net.Conn, err error) {
 	return conn, nil
 }
 
+// ServerPID is the process that listens at path, also if it is stopped.
+func ServerPID(ctx context.Context, path string) (pid int, err error) {
+	conn, err := Dial(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	raw, err := conn.(*net.UnixConn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) { pid, failed = serverPID(int(fd)) })
+	return pid, errors.Join(err, failed)
+}
+
 // IsDead reports whether an error of Dial proves that no process listens. A name appears
 // with its listener, so this holds from its first moment on.
 func IsDead(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -57,6 +57,22 @@ func Dial(ctx context.Context, path string) (net.Conn, error) {
 	return DialPipe(ctx, string(name))
 }
 
+// ServerPID is the process that listens at path, also if it is stopped.
+func ServerPID(ctx context.Context, path string) (int, error) {
+	conn, err := Dial(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	pipe, ok := conn.(interface{ Fd() uintptr })
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	var pid uint32
+	err = windows.GetNamedPipeServerProcessId(windows.Handle(pipe.Fd()), &pid)
+	return int(pid), err
+}
+
 // IsDead reports whether an error of Dial proves that no process listens.
 func IsDead(err error) bool { return errors.Is(err, windows.ERROR_FILE_NOT_FOUND) }
 

@@ -372,9 +372,44 @@ func failureOf(err error) answer.Failure {
 	return answer.Failed
 }
 
-// isPersonal reports whether the call is in the user's own browser, whose connection a program of ours holds.
+// isPersonal reports whether the call is in the user's own browser, to which a program of ours holds the connection.
 func (c *Call) isPersonal() bool {
-	return c.where.owner != ofWindow && c.Agent.Launcher != nil && c.Agent.Launcher.Kind() == launch.Personal
+	if c.where.owner == ofWindow {
+		if c.in == nil {
+			return false
+		}
+		browser := c.in.window.State.Browser
+		return browser != nil && browser.Via == string(launch.Personal)
+	}
+	return c.Agent.Launcher != nil && c.Agent.Launcher.Kind() == launch.Personal
+}
+
+// responseTimeout bounds how long a browser takes to state its version, whatever its pages do.
+const responseTimeout = 2 * time.Second
+
+// explainSilence replaces an error of what did not answer in time, if the user's own browser does not
+// answer either: then no page is the cause, and what the error advises or claims to have stopped is untrue.
+func (c *Call) explainSilence(err error) error {
+	if c.in == nil || !c.isPersonal() {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), responseTimeout)
+	defer cancel()
+	if _, failed := c.in.browser.Product(ctx); failed == nil || ctx.Err() == nil {
+		return err
+	}
+	return withPart(err, errors.New("the connection to the user's own Chrome does not respond: the program that holds "+
+		"it is stopped or overloaded. Chrome itself runs on, with its tabs, and what was asked may have been done, or "+
+		"be done later. Ask the user to continue that program or to end it (`coordinator status` names its process), "+
+		"then look at the page and call again"))
+}
+
+// withPart is an error in place of another one, with what that call had done.
+func withPart(failed, instead error) error {
+	if done := input.Part(failed); done != "" {
+		return &input.PartialError{Done: done, Err: instead}
+	}
+	return instead
 }
 
 // explain adds the agent's next step to an error that does not have one, and removes the
@@ -383,23 +418,22 @@ func (c *Call) explain(err error) error {
 	if fault, ok := errors.AsType[*vscodeipc.Error](err); ok {
 		return errors.New(fault.Message)
 	}
-	if errors.As(err, new(*page.HungError)) && c.isPersonal() {
-		return fmt.Errorf("%w. Or the program that holds the connection to Chrome is stopped: `coordinator status` lists "+
-			"the programs", err)
+	if isLate(err) {
+		return c.explainSilence(err)
 	}
 	if !errors.Is(err, page.ErrBrowserGone) {
 		return err
 	}
 	a := c.Agent
+	disconnected := errors.As(err, new(*page.DisconnectedError))
+	if c.isPersonal() && !disconnected {
+		return c.explainLoss(err)
+	}
 	ended, next := "its debug session ended or it was closed", "the window's next browser"
 	if c.where.owner == ofSession && !a.ownRuns() && a.places.leave(ownSeat) { // this error reports it
 		ended, next = "it has ended, with its pages, tabs and logins", "the next one, which the next call opens,"
 	}
-	if c.isPersonal() {
-		ended, next = "the program that holds the connection to Chrome ended (`coordinator status` lists them), and "+
-			"Chrome itself may run on, with its tabs", "it"
-	}
-	if errors.As(err, new(*page.DisconnectedError)) {
+	if disconnected {
 		ended, next = "the browser runs on, with its tabs", "it"
 	}
 	if errors.Is(err, page.ErrUnsent) {
@@ -407,4 +441,18 @@ func (c *Call) explain(err error) error {
 	}
 	return fmt.Errorf("%w during the call: %s, and what was asked may have been done. Look at %s before you act again",
 		err, ended, next)
+}
+
+// explainLoss is the error of a call that has lost the connection to the user's own browser.
+func (c *Call) explainLoss(err error) error {
+	outcome, next := "what was asked may have been done", "The next call connects again"
+	if errors.Is(err, page.ErrUnsent) {
+		outcome = "nothing was done"
+	}
+	if c.where.owner == ofWindow {
+		next = "Connect again with debug_start"
+	}
+	return withPart(err, fmt.Errorf("the connection to the user's own Chrome has ended, and %s. That alone ends neither "+
+		"Chrome nor its tabs: Chrome runs on unless its user closed it, and your tabs in it are the user's now. %s, "+
+		"which Chrome asks its user to allow. Then open a tab, or have the user hand one over", outcome, next))
 }

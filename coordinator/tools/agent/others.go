@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/page"
 )
@@ -36,9 +37,7 @@ func (c *Call) meetOthers(ctx context.Context, p *page.Page) {
 // nameHolds adds to an error of a page that did not answer in time which clients hold up its browser.
 func (c *Call) nameHolds(err error) error {
 	p := c.effect.page
-	late := errors.As(err, new(*page.TimeoutError)) || errors.As(err, new(*page.HungError)) ||
-		errors.As(err, new(*page.LeavingError))
-	if c.in == nil || !late {
+	if c.in == nil || !isLate(err) {
 		return err
 	}
 	id := c.in.browser.ID()
@@ -51,6 +50,12 @@ func (c *Call) nameHolds(err error) error {
 	}
 	return fmt.Errorf("%w. It may be held up: %s. The user can disconnect a client in the window's list of clients", err,
 		strings.Join(holds, "; "))
+}
+
+// isLate reports whether an error is that of a page, or a browser, that did not answer in time.
+func isLate(err error) bool {
+	return errors.Is(err, cdp.ErrTimeout) || errors.As(err, new(*page.TimeoutError)) || errors.As(err, new(*page.HungError)) ||
+		errors.As(err, new(*page.LeavingError))
 }
 
 func capitalize(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"browser-coordinator/coordinator/claim"
-	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/guard"
 	"browser-coordinator/vscodeipc"
@@ -95,13 +94,7 @@ func (t *Tabs) Select(ctx context.Context, tab page.Info) error {
 }
 
 // Personal reports whether the browser is the one that its user works in.
-func (t *Tabs) Personal() bool {
-	if t.in.owner != ofWindow {
-		return t.in.owner == ofSession && t.call.Agent.Launcher.Kind() == launch.Personal
-	}
-	browser := t.in.window.State.Browser
-	return browser != nil && browser.Via == string(launch.Personal)
-}
+func (t *Tabs) Personal() bool { return t.call.isPersonal() }
 
 // Request asks the user for one of the user's tabs, and selects it.
 func (t *Tabs) Request(ctx context.Context, url string) error {
