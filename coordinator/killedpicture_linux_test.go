@@ -116,11 +116,20 @@ func (p *pictured) forward(address string) (through string, process *os.Process)
 	return u.String(), cmd.Process
 }
 
-// serve serves the window's endpoint, and returns the address of its browser.
-func (p *pictured) serve() (address string, owner *running) {
+// serve starts a command that serves an endpoint, and returns the address of its browser.
+func (p *pictured) serve(args ...string) (address string, owner *running) {
 	p.t.Helper()
-	owner = start(p.t, toolstest.Dir, "serve", "--workspace", p.window.Folder)
+	owner = start(p.t, toolstest.Dir, args...)
 	return strings.Replace(owner.first, "http", "ws", 1) + "/devtools/browser/x", owner
+}
+
+// killOwner kills the command that serves an endpoint, in the middle of the picture of its client.
+func (p *pictured) killOwner(other func(), args ...string) {
+	p.t.Helper()
+	address, owner := p.serve(args...)
+	other()
+	p.killClient(address, owner.cmd.Process)
+	_ = owner.cmd.Wait() // it was killed
 }
 
 // A party of a picture that changes the page's size is killed while that is taken. The next call of an agent
@@ -143,13 +152,15 @@ func TestKilledDuringAPicture(t *testing.T) {
 		"agent, full page": agentTakes(args{"fullPage": true, "filename": "full.png"}),
 		"agent, element":   agentTakes(args{"target": "main", "filename": "main.png"}),
 		"owner of the endpoint": func(p *pictured, other func()) {
-			address, owner := p.serve()
-			other()
-			p.killClient(address, owner.cmd.Process)
-			_ = owner.cmd.Wait() // it was killed
+			p.killOwner(other, "serve", "--workspace", p.window.Folder)
+		},
+		// A browser that it launches ends with it.
+		"window of an attached browser": func(p *pictured, other func()) {
+			folder := toolstest.Folder(p.t, "other")
+			p.killOwner(other, "window", "--attach", p.window.Browser(), "--workspace", folder)
 		},
 		"client of the endpoint": func(p *pictured, other func()) {
-			address, _ := p.serve()
+			address, _ := p.serve("serve", "--workspace", p.window.Folder)
 			other()
 			p.killClient(p.forward(address))
 		},
