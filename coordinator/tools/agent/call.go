@@ -125,11 +125,16 @@ func (c *Call) attempt(ctx context.Context, former *Call) (err error) {
 	if err == nil {
 		err = c.Request.Do(ctx, c)
 	}
-	c.lookAfter(ctx, err) // at what has followed
-	c.record(ctx, err)
+	looking, cancel := context.WithTimeout(ctx, lookTimeout)
+	c.lookAfter(looking, err) // at what has followed
+	c.record(looking, err)
+	cancel()
 	release()
 	return c.revoked(ctx, err)
 }
+
+// lookTimeout bounds all that follows what was asked for: a call returns within its own time and five seconds.
+const lookTimeout = 4 * time.Second
 
 // lookAfter answers with what has followed the call, also if it failed midway.
 func (c *Call) lookAfter(ctx context.Context, err error) {
