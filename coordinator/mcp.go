@@ -13,6 +13,7 @@ import (
 	"browser-coordinator/coordinator/endpoint"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/coordinator/mcpstdio"
+	outputs "browser-coordinator/coordinator/output"
 	"browser-coordinator/coordinator/page/emulation"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
@@ -177,7 +178,7 @@ func makeOutputDir(dir, given string) (string, error) {
 	if !filepath.IsAbs(given) {
 		given = filepath.Join(dir, given)
 	}
-	if err := os.MkdirAll(given, 0o700); err != nil {
+	if err := outputs.In(dir, given).Make(); err != nil {
 		return "", wrongUse("--output-dir: %w", err)
 	}
 	return given, nil

@@ -51,10 +51,7 @@ func openProfile(ctx context.Context, path string, isolated bool) (*profile, err
 	if isolated {
 		return copyProfile(dir)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("profile %s: %w", path, err)
-	}
-	if err := trusted.FolderAndParents(dir, trusted.OwnFolder); err != nil {
+	if err := trusted.MakeFolder(dir, trusted.OwnFolder); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", path, err)
 	}
 	p := &profile{dir: dir, lock: flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))}

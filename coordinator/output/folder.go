@@ -54,29 +54,38 @@ func In(workspace, dir string) Folder {
 // Path is where the folder is.
 func (f Folder) Path() string { return filepath.Join(append([]string{f.base}, f.steps...)...) }
 
+// Make creates the folder before the first file.
+func (f Folder) Make() error {
+	dir, err := f.open(nil)
+	if err != nil {
+		return err
+	}
+	return dir.Close()
+}
+
 // open opens the folder, or one below it, and creates missing folders on the way.
 func (f Folder) open(below []string) (*os.Root, error) {
+	path, steps := f.base, f.steps
 	if len(f.steps) == 0 {
-		if err := os.MkdirAll(f.base, 0o700); err != nil {
-			return nil, err
+		for isMissing(path) {
+			path, steps = filepath.Dir(path), append([]string{filepath.Base(path)}, steps...)
 		}
 	}
-	dir, err := os.OpenRoot(f.base)
+	dir, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
 	// A workspace is where the user works anyway, but another folder may be anyone's.
 	if len(f.steps) == 0 {
-		err := check(dir, f.base)
-		if info, linkErr := os.Lstat(f.base); linkErr == nil && info.Mode()&fs.ModeSymlink != 0 {
-			err = errors.Join(err, trusted.Check(f.base, info, trusted.Link))
+		err := checkLink(dir, path)
+		if path == f.base {
+			err = errors.Join(check(dir, path), err)
 		}
 		if err != nil {
 			dir.Close()
 			return nil, err
 		}
 	}
-	path := f.base
 	enterAll := func(steps []string) error {
 		for _, step := range steps {
 			path = filepath.Join(path, step)
@@ -92,7 +101,7 @@ func (f Folder) open(below []string) (*os.Root, error) {
 		}
 		return nil
 	}
-	err = enterAll(f.steps)
+	err = enterAll(steps)
 	if err == nil && f.isOurs {
 		err = ignore(dir)
 	}
@@ -105,6 +114,29 @@ func (f Folder) open(below []string) (*os.Root, error) {
 	}
 	return dir, nil
 }
+
+func isMissing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// checkLink refuses a folder that was opened through a link of another user.
+func checkLink(dir *os.Root, path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return trusted.Check(path, info, trusted.Link)
+	}
+	opened, openErr := dir.Stat(".")
+	if err := errors.Join(err, openErr); err != nil {
+		return err
+	}
+	if !os.SameFile(info, opened) {
+		return errReplaced
+	}
+	return nil
+}
+
+var errReplaced = errors.New("another folder replaced it meanwhile: try again")
 
 // enter opens a folder in another one, and creates it if it does not exist. It opens the
 // very folder that it checked: a link that replaces it meanwhile has no effect.
@@ -125,7 +157,7 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 	}
 	opened, err := dir.Stat(".")
 	if err == nil && !os.SameFile(checked, opened) {
-		err = errors.New("another folder replaced it meanwhile: try again")
+		err = errReplaced
 	}
 	if err != nil {
 		dir.Close()

@@ -35,6 +35,9 @@ func TestFolderOfAnotherUser(t *testing.T) {
 		{"a shared one", "BASE/out", "mkdir -m 1777 out", "", "x.txt", ""},
 		{"beside the workspace", "BASE/out", "", "mkdir -m 755 out", "x.txt", "refuse BASE/out: it belongs to uid"},
 		{"a link beside the workspace", "BASE/out", "mkdir ours", "ln -s BASE/ours out", "x.txt", "refuse BASE/out: it belongs to uid"},
+		{"a missing one below a link", "BASE/out/a/b", "mkdir ours", "ln -s BASE/ours out", "x.txt",
+			"refuse BASE/out: it belongs to uid"},
+		{"a missing one below a link of the user's own", "BASE/out/a/b", "mkdir ours; ln -s BASE/ours out", "", "x.txt", ""},
 		{"a link of the user's own", "BASE/out", "mkdir ours; ln -s BASE/ours out", "", "x.txt", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func Make() (string, error) {
 	}
 	dir := Path()
 	// The tokens in it give access to browsers to every process that knows them.
-	if err := trusted.MakeFolder(dir); err != nil {
+	if err := trusted.MakeFolder(dir, trusted.PrivateFolder); err != nil {
 		return "", &Error{dir, err}
 	}
 	return dir, nil

@@ -67,7 +67,7 @@ func TestRaceForFolder(t *testing.T) {
 	})
 	made, refused := 0, 0
 	for round := 0; round < 20000 && (made < 200 || refused < 200); round++ {
-		err := MakeFolder(filepath.Join(name, "of", "browser"))
+		err := MakeFolder(filepath.Join(name, "of", "browser"), PrivateFolder)
 		if entries, err := os.ReadDir(target); err != nil || len(entries) > 0 {
 			t.Fatalf("round %d: %v was made through a link of another user, %v", round, entries, err)
 		}

@@ -2,7 +2,7 @@
 // program believes, or that keep its secrets. Another user may have made one first where
 // the environment names a shared folder, for example XDG_STATE_HOME=/tmp/x.
 //
-//	err := trusted.MakeFolder(dir)                 // and its parents
+//	err := trusted.MakeFolder(dir, trusted.PrivateFolder) // and its parents
 //	text, err := trusted.ReadFile(dir + "/token")  // in a folder that was checked
 //	locked, err := trusted.Lock(lock, lock.TryLock)
 //
@@ -99,7 +99,7 @@ func FolderAndParents(path string, want Kind) error {
 
 // MakeFolder makes a missing folder, and missing parents, for the user alone. It checks
 // the folder and its parents in any case, and makes nothing in a folder that is refused.
-func MakeFolder(path string) error {
+func MakeFolder(path string, want Kind) error {
 	missing := []string{filepath.Clean(path)} // the deepest first
 	for {
 		parent := filepath.Dir(missing[len(missing)-1])
@@ -120,7 +120,7 @@ func MakeFolder(path string) error {
 			return err
 		}
 	}
-	return FolderAndParents(path, PrivateFolder)
+	return FolderAndParents(path, want)
 }
 
 // mostFile bounds a file, in bytes.

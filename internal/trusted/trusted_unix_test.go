@@ -85,7 +85,7 @@ func TestMakesNothingInARefusedFolder(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := MakeFolder(filepath.Join(dir, "a", "b")); !errors.Is(err, ErrForeign) {
+	if err := MakeFolder(filepath.Join(dir, "a", "b"), PrivateFolder); !errors.Is(err, ErrForeign) {
 		t.Error(err)
 	}
 	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
@@ -94,7 +94,7 @@ func TestMakesNothingInARefusedFolder(t *testing.T) {
 	if err := os.Chmod(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := MakeFolder(filepath.Join(dir, "a", "b")); err != nil {
+	if err := MakeFolder(filepath.Join(dir, "a", "b"), PrivateFolder); err != nil {
 		t.Error(err)
 	}
 }
@@ -164,7 +164,8 @@ func TestAdvice(t *testing.T) {
 		"another user's private folder":   {Folder(at("theirs"), PrivateFolder), own},
 		"another user's file":             {second(ReadFile(at("foreign"))), own},
 		"another user's, of another kind": {second(ReadFile(at("theirs"))), "use another place, or ask its owner to move it away"},
-		"below another user's":            {MakeFolder(filepath.Join(at("theirs"), "state")), "use a folder that is below none of"},
+		"below another user's": {MakeFolder(filepath.Join(at("theirs"), "state"), PrivateFolder),
+			"use a folder that is below none of"},
 		"another user's open file":        {second(ReadOwn(at("open to all"))), own},
 		"the user's own open file":        {second(ReadOwn(at("open"))), "run: chmod go-w " + at("open")},
 		"the user's own file of a folder": {Folder(at("open"), PrivateFolder), "run: mv -n " + at("open") + " " + at("open.old")},
