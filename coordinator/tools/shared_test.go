@@ -177,8 +177,8 @@ var settings = map[string]func(*shared){
 		session := client.Attach(page)
 		client.Call(session, "Fetch.enable", "", nil)
 		s.told("The CDP client Playwright pauses requests")
-		s.first.Refused("browser_navigate", args{"url": s.url + "/held"}, "the CDP client Playwright pauses requests",
-			"disconnect")
+		request := args{"expression": `fetch("/item").then(() => true)`, "time": 1} // a navigation has 30 seconds
+		s.first.Refused("browser_wait_for", request, "the CDP client Playwright pauses requests", "disconnect")
 		client.Leave()
 		s.first.Expect("browser_navigate", args{"url": s.url + "/again"}, "Shared")
 	},
@@ -186,6 +186,7 @@ var settings = map[string]func(*shared){
 		client := cdptest.DialAs(s, s.endpoint(), "Puppeteer/24")
 		client.Call("", "Target.setAutoAttach",
 			`{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}`, nil)
+		// It takes the 30 seconds of a navigation: no tool that opens a tab has a shorter limit.
 		s.first.Refused("browser_tabs", args{"action": "new", "url": s.url + "/held"},
 			"the CDP client Puppeteer has each new tab wait", "disconnect")
 	},
