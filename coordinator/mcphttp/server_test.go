@@ -277,9 +277,11 @@ func TestSlowBodyInASession(t *testing.T) {
 	}
 	read, write := io.Pipe()
 	defer write.Close()
-	// Far less than the test's time, and also for the session, which may wait behind the slow request.
+	// Also for the session, which may wait behind the slow request.
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
+	// The transport awaits the body's reader whatever ctx says.
+	defer context.AfterFunc(ctx, func() { write.CloseWithError(context.Cause(ctx)) })()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, read)
 	if err != nil {
 		t.Fatal(err)
