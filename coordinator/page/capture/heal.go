@@ -110,6 +110,8 @@ func (s *Screen) isStuck(l frame.Layout, w browser.GetWindowForTargetResult) boo
 	switch {
 	case w.Bounds.WindowState == browser.WindowStateMinimized: // its bounds are those after that
 		return false
+	case l.Outer != frame.Size{Width: float64(w.Bounds.Width), Height: float64(w.Bounds.Height)}:
+		return false // in the background, or emulated: it gets its size from the window when it is shown
 	case lost.Width < -maxRounding || lost.Height < -maxRounding:
 	case known == nil && lost.Height <= maxUI, known != nil && lost.Height-known.Height <= maxBars &&
 		(lost.Height-known.Height <= maxPanel || lost.Width-known.Width <= maxPanel):

@@ -17,6 +17,7 @@ type Layout struct {
 	Zoom    float64
 	Density float64 // pixels of the screen per CSS pixel, including the zoom
 	Inner   Size    // of the viewport, with its scroll bars
+	Outer   Size    // of the window, as the page knows it
 }
 
 // Size is a width and a height.
@@ -24,8 +25,8 @@ type Size struct{ Width, Height float64 }
 
 // Layout reads the current layout of the page.
 func (t *Tree) Layout(ctx context.Context) (Layout, error) {
-	var window [3]float64
-	err := t.Evaluate(ctx, "[devicePixelRatio, innerWidth, innerHeight]", &window)
+	var window [5]float64
+	err := t.Evaluate(ctx, "[devicePixelRatio, innerWidth, innerHeight, outerWidth, outerHeight]", &window)
 	if err != nil {
 		return Layout{}, err
 	}
@@ -36,7 +37,7 @@ func (t *Tree) Layout(ctx context.Context) (Layout, error) {
 	}
 	l := Layout{
 		View: metrics.CSSVisualViewport, Content: metrics.CSSContentSize, Zoom: metrics.CSSVisualViewport.Zoom,
-		Density: 1, Inner: Size{window[1], window[2]},
+		Density: 1, Inner: Size{window[1], window[2]}, Outer: Size{window[3], window[4]},
 	}
 	// Scripts, and the browser here, count from the scroll origin, which is on the right in
 	// a right-to-left page.
