@@ -3,6 +3,8 @@
 package tools_test
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -20,6 +22,7 @@ import (
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/chrome"
 	"browser-coordinator/coordinator/page"
+	"browser-coordinator/coordinator/tools"
 	"browser-coordinator/internal/longtest"
 	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
@@ -146,5 +149,57 @@ func TestEveryCallReturns(t *testing.T) {
 			ends[name](t, s)
 			calls.Wait()
 		})
+	}
+}
+
+// hugePage has 100,000 buttons, a name of 5 MB, and elements that are nested 500 deep (the browser itself crashes from some thousands on), besides what the
+// examples of the tools name.
+const hugePage = `<!doctype html><title>Huge</title><h1>Cart</h1><button>Order</button><input aria-label=Coupon>
+<label><input type=checkbox>News</label><select aria-label=Size><option>Small<option>Large</select><div id=deep></div>
+<main><p>Tea</main><ul aria-label=Basket><li>Tea</ul><section aria-label=Attachments></section><button>Menu</button>
+<script>
+const buttons = document.createElement("div")
+buttons.innerHTML = "<button>Buy</button>".repeat(100_000)
+buttons.firstChild.ariaLabel = "x".repeat(5_000_000)
+document.body.append(buttons)
+let inner = document.querySelector("#deep")
+for (let i = 0; i < 500; i++) inner = inner.appendChild(document.createElement("div"))
+</script>`
+
+// notOnPage are tools that wait for the user, with a time of their own, or go on after their answer.
+var notOnPage = []string{"pick_element", "browser_record_user", "present_review", "browser_network_state_set"}
+
+// Each tool returns in its time on a page that is far larger than any should be, and leaves it alone then.
+func TestEveryToolOnAHugePage(t *testing.T) {
+	longtest.Require(t)
+	t.Parallel()
+	url := toolstest.ServeHTML(t, hugePage)
+	agent := toolstest.OpenWindow(t).Agent(tools.CapNames()...)
+	agent.Must("browser_navigate", args{"url": url})
+	limits := map[string]time.Duration{
+		"browser_audit": time.Minute, "performance_heap_snapshot": 2 * time.Minute, "performance_stop_trace": 2 * time.Minute,
+	}
+	for _, tool := range tools.All() {
+		if tool.Local || slices.Contains(notOnPage, tool.Name) {
+			continue
+		}
+		var given args
+		must.Do(t, json.Unmarshal([]byte(tool.Example), &given))
+		limit := cmp.Or(limits[tool.Name], 30*time.Second) + 5*time.Second
+		start := time.Now()
+		_, err := agent.Call(tool.Name, given)
+		elapsed := time.Since(start)
+		t.Logf("%s: %.100v after %v", tool.Name, err, elapsed.Round(10*time.Millisecond))
+		if elapsed > limit {
+			t.Errorf("%s took %v, more than %v", tool.Name, elapsed, limit)
+		}
+		start = time.Now()
+		title := agent.Must("browser_evaluate", args{"function": "() => document.title"})
+		if rest := time.Since(start); rest > 5*time.Second {
+			t.Errorf("after %s the page was busy for %v", tool.Name, rest)
+		}
+		if !strings.Contains(title, "Huge") { // it has left the page
+			agent.Must("browser_navigate", args{"url": url})
+		}
 	}
 }
