@@ -10,8 +10,12 @@ import (
 	"browser-coordinator/coordinator/chrome"
 )
 
-// endTimeout bounds the end of a browser on this machine.
-const endTimeout = 2 * time.Second
+const (
+	// endTimeout bounds the end of a browser on this machine.
+	endTimeout = 2 * time.Second
+	// saveTimeout is that of one that saves its profile, on a busy machine too: killed before, it loses logins.
+	saveTimeout = 10 * time.Second
+)
 
 // Chrome launches browsers on this machine.
 type Chrome struct {
@@ -59,18 +63,21 @@ func (c *Chrome) End() error {
 	if c.browser == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	if !c.Options.KeepsProfile() {
+		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+		defer cancel()
+		return c.browser.Close(ctx)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
 	defer cancel()
-	if c.Options.KeepsProfile() {
-		if conn, err := cdp.Dial(ctx, c.browser.URL(), nil); err == nil {
-			// The end of the browser is better evidence than its response, which may not come.
-			_, _ = conn.Start(ctx, "Browser.close", nil)
-			select {
-			case <-c.browser.Done():
-			case <-ctx.Done():
-			}
-			conn.Close()
+	if conn, err := cdp.Dial(ctx, c.browser.URL(), nil); err == nil {
+		// The end of the browser is better evidence than its response, which may not come.
+		_, _ = conn.Start(ctx, "Browser.close", nil)
+		select {
+		case <-c.browser.Done():
+		case <-ctx.Done():
 		}
+		conn.Close()
 	}
 	return c.browser.Close(ctx)
 }

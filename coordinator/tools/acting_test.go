@@ -86,6 +86,9 @@ func TestActions(t *testing.T) {
 	agent.Must("browser_mouse_up", args{"button": "right"})
 	sees("mousedown 50 50 2 2", "mouseup 50 50 2 0")
 	agent.Must("browser_mouse_click_xy", args{"x": 310, "y": 120})
+	for _, beyond := range []args{{"x": 40, "y": 9010}, {"x": 9040, "y": 10}} {
+		agent.Refused("browser_mouse_click_xy", beyond, "is outside of the viewport, which has")
+	}
 	sees("mousemove 10 20 0 0", "mousedown 10 20 0 1", "mouseup 10 20 0 0")
 	// A drag without drag and drop, as over a canvas or a slider.
 	agent.Must("browser_mouse_drag_xy", args{"startX": 320, "startY": 110, "endX": 400, "endY": 180})

@@ -242,7 +242,7 @@ func (s *Screen) run(ctx context.Context, seq int64, wanted wish, p, earlier *pi
 	delete(s.waiting, wanted)
 	s.running[wanted] = p
 	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, visibleTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, visibleTimeout, cdp.ErrTimeout)
 	defer cancel()
 	p.data, p.err = s.request(ctx, seq, wanted.params())
 	s.mu.Lock()

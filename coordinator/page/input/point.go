@@ -162,8 +162,24 @@ func (i Vision) atPoint(operation string, x, y float64, do func(ctx context.Cont
 		if err := i.opts.Screen.EmulateFocus(ctx); err != nil {
 			return err
 		}
+		if err := i.checkPoint(ctx, x, y); err != nil {
+			return err
+		}
 		return do(ctx, out)
 	}}
+}
+
+// checkPoint refuses a point that the viewport does not show: the page gets no event there.
+func (i Vision) checkPoint(ctx context.Context, x, y float64) error {
+	var size [2]float64
+	if err := i.opts.Frames.Evaluate(ctx, "[innerWidth, innerHeight]", &size); err != nil {
+		return err
+	}
+	if x < size[0] && y < size[1] {
+		return nil
+	}
+	return fmt.Errorf("the point %g, %g is outside of the viewport, which has %g × %g CSS pixels: scroll there first, "+
+		"and take a new picture", x, y, size[0], size[1])
 }
 
 // elementAt is the main document's element at a point.
