@@ -426,7 +426,13 @@ func (c *Call) explain(err error) error {
 	if isLate(err) {
 		return c.explainSilence(err)
 	}
-	if !errors.Is(err, page.ErrBrowserGone) {
+	switch {
+	case errors.Is(err, page.ErrPageClosed) && !c.Request.readOnly():
+		if errors.Is(err, page.ErrUnsent) {
+			return fmt.Errorf("%w; nothing was done", err)
+		}
+		return fmt.Errorf("%w; what was asked may have been done", err)
+	case !errors.Is(err, page.ErrBrowserGone):
 		return err
 	}
 	a := c.Agent

@@ -100,7 +100,13 @@ async function debugged(store: Store, preferences?: object) {
   const open = async (html: string) => {
     const { targetId } = await cdp.call("Target.createTarget", { url: `data:text/html,${encodeURIComponent(html)}` });
     const { sessionId } = await cdp.call("Target.attachToTarget", { targetId, flatten: true });
-    return { id: String(targetId), session: String(sessionId) };
+    const session = String(sessionId);
+    const scheme = async () => {
+      const asked = cdp.call("Runtime.evaluate", { expression: "location.protocol" }, session);
+      return ((await asked.catch(() => ({}))) as { result?: { value?: string } }).result?.value;
+    };
+    await expect.poll(scheme).toBe("data:"); // the first document is an empty one
+    return { id: String(targetId), session };
   };
   return { child, cdp, open };
 }
