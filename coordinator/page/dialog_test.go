@@ -150,7 +150,7 @@ func TestDialogBeforeTheActionIsDone(t *testing.T) {
 <input id=slow oninput="if (this.value.length === 3) alert('three')">
 <button id=done onclick="alert('mine')">Done</button>
 <script>var clicks = 0; under.onclick = () => clicks++;
-const late = () => setTimeout(() => alert('late'), 100)</script>`)
+const late = (delay) => setTimeout(() => alert('late'), delay)</script>`)
 	ctx := t.Context()
 	for name, test := range map[string]struct {
 		do   func() (page.Change, error)
@@ -177,18 +177,24 @@ const late = () => setTimeout(() => alert('late'), 100)</script>`)
 			return p.Act(ctx, p.Input().FillForm([]input.Field{{Target: "#first", Value: "x"}, {Target: "#second", Value: "y"}}))
 		}, "1 of 2 fields are filled"},
 	} {
-		script := "late()"
-		if name == "the second field" {
-			script = "first.oninput = late" // not before the first one is filled, however long that takes
-		}
-		pagetest.Evaluate(t, p, script)
-		c, err := test.do()
-		if err == nil || !strings.Contains(err.Error(), `dialog ("late") opened while`) ||
-			!strings.Contains(err.Error(), test.done) {
-			t.Errorf("%s: %+v, %v", name, c, err)
-		}
-		if _, err := p.HandleDialog(ctx, true, ""); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		for delay := 100; ; delay *= 4 {
+			script := fmt.Sprintf("late(%d)", delay)
+			if name == "the second field" {
+				script = "first.oninput = () => late(100)" // not before the first one is filled, however long that takes
+			}
+			pagetest.Evaluate(t, p, script)
+			c, err := test.do()
+			early := err != nil && strings.Contains(err.Error(), "is open (\"late\"): accept or dismiss it first")
+			if !early && (err == nil || !strings.Contains(err.Error(), `dialog ("late") opened while`) ||
+				!strings.Contains(err.Error(), test.done)) {
+				t.Errorf("%s: %+v, %v", name, c, err)
+			}
+			if _, err := p.HandleDialog(ctx, true, ""); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if !early || delay > 2_000 {
+				break
+			}
 		}
 	}
 	pagetest.Expect(t, p, "clicks", "0")

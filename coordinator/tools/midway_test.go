@@ -13,7 +13,7 @@ import (
 const mine = `document.querySelector("#mine").value.length`
 
 // longText is typed for longer than the user takes to take over.
-var longText = strings.Repeat("letters ", 150)
+var longText = strings.Repeat("letters ", 80)
 
 // typesSlowly has the agent type the long text, and returns once it has begun.
 func typesSlowly(agent *toolstest.Agent, user *toolstest.User) (typed <-chan error) {
@@ -42,7 +42,7 @@ func TestTypingPausesWhileUserHasTakenOver(t *testing.T) {
 			w, agent, user := twoFields(t)
 			typed := typesSlowly(agent, user)
 			w.TakeOver(true)
-			if got := user.Evaluate(rests); got == "1200" {
+			if got := user.Evaluate(rests); got == "640" {
 				t.Fatal("typing has ended: it is too fast for this test")
 			}
 			if chooses {
@@ -51,7 +51,7 @@ func TestTypingPausesWhileUserHasTakenOver(t *testing.T) {
 			w.TakeOver(false)
 			err := <-typed
 			switch {
-			case chooses && (err == nil || !strings.Contains(err.Error(), "of 1200 characters are typed") ||
+			case chooses && (err == nil || !strings.Contains(err.Error(), "of 640 characters are typed") ||
 				!strings.Contains(err.Error(), `textbox "Yours" has the focus now`)):
 				t.Errorf("with another field: %v", err)
 			case !chooses && err != nil:
@@ -87,7 +87,7 @@ func TestTabIsClosedWhileTyping(t *testing.T) {
 	closeTabs(t, w.Browser())
 	err := <-typed
 	if err == nil || !strings.Contains(err.Error(), "closed the tab") ||
-		!strings.Contains(err.Error(), "of 1200 characters are typed") {
+		!strings.Contains(err.Error(), "of 640 characters are typed") {
 		t.Errorf("typing ends with %v", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestTypingEndsEarly(t *testing.T) {
 			c.end(w, user)
 			err := <-typed
 			if err == nil || !strings.Contains(err.Error(), c.want) ||
-				!strings.Contains(err.Error(), "of 1200 characters are typed") {
+				!strings.Contains(err.Error(), "of 640 characters are typed") {
 				t.Errorf("typing ends with %v", err)
 			}
 		})
