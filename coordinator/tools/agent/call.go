@@ -152,8 +152,8 @@ func (c *Call) lookAfter(ctx context.Context, err error) {
 // revoked is the error of a call whose user has stopped the agent, or allows less, meanwhile.
 func (c *Call) revoked(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
-	if done := input.Part(err); cause != nil && done != "" {
-		cause = &input.PartialError{Done: done, Err: cause}
+	if cause != nil {
+		cause = withPart(err, cause)
 	}
 	if errors.As(cause, new(*policy.DeniedError)) {
 		user := c.permission.user
