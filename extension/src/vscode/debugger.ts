@@ -7,6 +7,7 @@ import { type DebugEditor, Debugger } from "../core/debugger/debugger";
 import type { Launch } from "../core/debugger/launches";
 import { type DapMessage, isFailedStart, Threads } from "../core/debugger/threads";
 import { toEditor } from "../core/files/paths";
+import { Refusal } from "../core/protocol/request";
 import type { Store } from "../core/window/store";
 import { AgentBreakpoints } from "./breakpoints";
 import { followSessions, info } from "./debug";
@@ -22,17 +23,23 @@ export function openDebugger(
   const sessions = new Map<string, vscode.DebugSession>();
   const ended = (id: string) => {
     endedSessions.ended(id);
+    sessions.delete(id);
     threads.ended(id);
+  };
+  const follow = (session: vscode.DebugSession, watched = false) => {
+    sessions.set(session.id, session);
+    threads.started(info(session), watched);
+    if (session.parentSession && !sessions.has(session.parentSession.id)) follow(session.parentSession);
   };
   const trackers = vscode.debug.registerDebugAdapterTrackerFactory("*", {
     createDebugAdapterTracker(session) {
       endedSessions.started(session.id);
-      threads.started(info(session), true);
+      follow(session, true); // the editor reports a session only when it has started
       return {
         onWillReceiveMessage(message: DapMessage) {
           threads.toAdapter(session.id, message);
-          const browser = threads.browserToStop(session.id, message);
-          if (browser) void vscode.debug.stopDebugging(sessions.get(browser.id));
+          const browser = sessions.get(threads.browserToStop(session.id, message)?.id ?? "");
+          if (browser) void vscode.debug.stopDebugging(browser);
         },
         onDidSendMessage(message: DapMessage) {
           threads.fromAdapter(session.id, message);
@@ -42,17 +49,9 @@ export function openDebugger(
       };
     },
   });
-  const follow = (session: vscode.DebugSession) => {
-    sessions.set(session.id, session);
-    threads.started(info(session));
-    if (session.parentSession && !sessions.has(session.parentSession.id)) follow(session.parentSession);
-  };
   const followed = followSessions(endedSessions, {
-    started: follow,
-    ended({ id }) {
-      sessions.delete(id);
-      threads.ended(id);
-    },
+    started: (session) => follow(session),
+    ended: ({ id }) => ended(id),
   });
   return {
     debugger: new Debugger(threads, editor(sessions, store, breakpoints)),
@@ -65,6 +64,12 @@ function editor(
   store: Store,
   agents: AgentBreakpoints,
 ): DebugEditor {
+  /** Never none: the editor would stop all sessions. */
+  const known = (id: string): vscode.DebugSession => {
+    const session = sessions.get(id);
+    if (session) return session;
+    throw new Refusal("bad_payload", "the debug session has ended: see debug.state", { session: id });
+  };
   return {
     get mode() {
       return store.state.access.mode;
@@ -74,12 +79,8 @@ function editor(
       return folders()[0];
     },
     start: ({ folder, what }) => vscode.debug.startDebugging(folderAt(folder), what as string),
-    stop: (id) => vscode.debug.stopDebugging(sessions.get(id)),
-    ask: (id, command, args) => {
-      const session = sessions.get(id);
-      if (!session) throw new Error("the debug session has only begun, or has ended");
-      return session.customRequest(command, args);
-    },
+    stop: async (id) => vscode.debug.stopDebugging(known(id)),
+    ask: async (id, command, args) => known(id).customRequest(command, args),
     folder: (path) => toEditor(path, folders()),
     toFile: fileOf,
     file: existing,

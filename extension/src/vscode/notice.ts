@@ -1,5 +1,6 @@
 // A notification that stays until it is settled: by its one button, or by the one who shows it.
 import * as vscode from "vscode";
+import { whenAborted } from "../core/abort";
 
 /** Resolves when the user presses the button: Cancel, or one with a label. */
 export function notify(title: string, button: true | string, signal: AbortSignal): Promise<void> {
@@ -14,7 +15,7 @@ export function notify(title: string, button: true | string, signal: AbortSignal
           settle();
           resolve();
         });
-        signal.addEventListener("abort", () => settle(), { once: true });
+        whenAborted(signal, settle); // the editor calls back later
       });
     });
   });

@@ -1,5 +1,6 @@
 // The editor's API, played for tests without an editor: it shows nothing, and counts what was made and is not
 // disposed of. It stands in for the module "vscode" (vitest.config.ts); the real one is in e2e.
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -159,6 +160,7 @@ export const window = part("window", {
     onDidChangeTabs: () => made("a listener", {}),
   },
   createOutputChannel: () => made("the log", { ...log }),
+  createTextEditorDecorationType: () => made("a decoration", {}),
   createStatusBarItem: () => made("the status bar item", { text: "", show() {}, hide() {} }),
   createQuickPick: () => new QuickPick(),
   createTreeView: (id: string, { treeDataProvider }: { treeDataProvider: Rows }) => {
@@ -192,6 +194,7 @@ export const window = part("window", {
   },
   showTextDocument: async (uri: Uri) => void documents.add(uri),
   withProgress: async (_: unknown, work: (progress: object, token: object) => Promise<unknown>) => {
+    await Promise.resolve(); // the real one asks another process first
     const notice = { reports: [] as { message?: string }[] };
     notices.add(notice);
     const cancelled = new EventEmitter<void>();
@@ -249,7 +252,66 @@ export const workspace = part("workspace", {
   }),
 });
 
-export const debug = part("debug", { activeDebugSession: undefined, breakpoints: [] });
+/** An event of the editor, which the test has happen. */
+function happening<T>() {
+  const listeners = new Set<(event: T) => unknown>();
+  return {
+    on: (listener: (event: T) => unknown) => {
+      listeners.add(listener);
+      return made("a listener", {}, () => void listeners.delete(listener));
+    },
+    fire: (event: T) => {
+      for (const listener of [...listeners]) listener(event);
+    },
+  };
+}
+
+export interface DebugSession {
+  id: string;
+  name: string;
+  type: string;
+  configuration: object;
+  parentSession?: DebugSession;
+  customRequest?(command: string, args: object): Promise<unknown>;
+}
+
+interface Tracker {
+  onWillReceiveMessage?(message: object): void;
+  onDidSendMessage?(message: object): void;
+}
+type TrackerFactory = { createDebugAdapterTracker(session: DebugSession): Tracker };
+const factories = new Map<TrackerFactory, string>();
+
+/** The editor's debugger, as the test has it behave. */
+export const debugging = {
+  started: happening<DebugSession>(),
+  terminated: happening<DebugSession>(),
+  /** What was stopped; undefined: all. */
+  stopped: [] as (DebugSession | undefined)[],
+  start: async (_: object): Promise<boolean> => true,
+  stop: (_: DebugSession | undefined): void => {},
+  /** Makes the trackers of a session, as the editor does before the session starts. */
+  track(session: DebugSession): Tracker[] {
+    const fitting = [...factories].filter(([, type]) => type === "*" || type === session.type);
+    return fitting.map(([factory]) => factory.createDebugAdapterTracker(session));
+  },
+};
+
+export const debug = part("debug", {
+  activeDebugSession: undefined,
+  breakpoints: [] as SourceBreakpoint[],
+  onDidStartDebugSession: debugging.started.on,
+  onDidTerminateDebugSession: debugging.terminated.on,
+  registerDebugAdapterTrackerFactory: (type: string, factory: TrackerFactory) => {
+    factories.set(factory, type);
+    return made("a tracker factory", {}, () => void factories.delete(factory));
+  },
+  startDebugging: (_: unknown, what: object) => debugging.start(what),
+  stopDebugging: async (session?: DebugSession) => {
+    debugging.stopped.push(session);
+    debugging.stop(session);
+  },
+});
 export const lm = part("lm", {});
 export const env = { remoteName: undefined, language: "en" };
 
@@ -272,6 +334,13 @@ export class Uri {
   }
 }
 
+export class SourceBreakpoint {
+  readonly id = randomUUID();
+  constructor(
+    readonly location: { uri: Uri; range: { start: { line: number; character: number } } },
+    readonly enabled = true,
+  ) {}
+}
 export class ThemeIcon {}
 export class ThemeColor {}
 export class TreeItem {

@@ -4,6 +4,11 @@
 // it may make one active that it has ended, most likely of two that run together, and js-debug may start a page
 // of a session that was stopped meanwhile. Both are ignored: they would never end.
 
+import { keepNewest } from "../newest";
+
+/** The editor makes active only what ended lately. */
+const limit = 1_000;
+
 export interface Session {
   id: string;
   parent?: Session | undefined;
@@ -18,7 +23,9 @@ export class EndedSessions {
   }
 
   ended(id: string): void {
+    this.#ids.delete(id);
     this.#ids.add(id);
+    keepNewest(this.#ids, limit);
   }
 
   /** Whether the session is over, or one that it is part of. */

@@ -23,6 +23,11 @@ export function isLaunched({ type }: Configuration): boolean {
   return typeof type === "string" && launchedTypes.has(type);
 }
 
+/** Whether it is of a tab that the user opened in the editor: the editor closes the tab when the session is stopped. */
+export function isUsersTab({ type, request }: Configuration): boolean {
+  return request === "attach" && (type === "editor-browser" || type === "pwa-editor-browser");
+}
+
 /** Whether the browser runs on the user's machine, and this window on another. */
 export function isRemote({ request, browserLaunchLocation, browserAttachLocation }: Configuration): boolean {
   return (request === "attach" ? browserAttachLocation : browserLaunchLocation) === "ui";

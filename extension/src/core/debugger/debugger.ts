@@ -4,8 +4,9 @@
 // All goes through the editor's own debugger, so that the user sees the same state. Threads follows what the
 // editor and its debug adapters do; this resolves the session and thread, and shapes the results.
 
-import { isBrowserType } from "../browser/injection";
+import { isBrowserType, isUsersTab } from "../browser/injection";
 import { reason } from "../log";
+import { keepNewest } from "../newest";
 import { Argument } from "../protocol/argument";
 import type {
   AccessMode,
@@ -57,6 +58,8 @@ const pageLimit = 10_000;
 const stopLimit = 4_500;
 /** How long the debug adapters may take to get the breakpoints. VS Code sends the first after about a second. */
 const breakpointLimit = 4_000;
+/** So many starts have an owner, the newest. */
+const ownersLimit = 200;
 /** How long a start may take. */
 export const startLimit = 30_000;
 const waits =
@@ -133,10 +136,10 @@ export class Debugger {
       // The editor cannot mark these: they are the roots of such a name that come while it starts them.
       return !info.parent && !before.has(info.id) && start.names.includes(String(name));
     };
-    this.#owners.set(mark, owner);
+    this.#own(mark, owner);
     this.#starting.add(start.names);
     const claim = () => {
-      for (const { info } of this.#threads.all.filter(isOurs)) this.#owners.set(info.id, owner);
+      for (const { info } of this.#threads.all.filter(isOurs)) this.#own(info.id, owner);
     };
     const stopClaiming = compound ? this.#threads.onChange(claim) : () => {};
     const ending = new AbortController();
@@ -322,12 +325,21 @@ export class Debugger {
       const message = `${root.name} was not started by this client, which cannot stop it: ask the user to stop it`;
       throw new Refusal("refused", message, { session: root.id });
     }
-    await this.#editor.stop(root.id);
-    const ended = await this.#threads.until(() => !this.#threads.get(root.id) || undefined, caller.signal, stopLimit);
-    if (!ended) throw new Refusal("deadline", `${root.name} was asked to stop and still runs: see debug.state`);
-    this.#owners.delete(root.id);
-    this.#owners.delete(String(mark));
+    // Of the user's own tab only the pages are stopped: with its root the editor would close the tab.
+    const pages = this.#threads.all.map(({ info }) => info).filter(({ parent }) => parent?.id === root.id);
+    const stopped = isUsersTab(root.configuration) ? pages : [root];
+    for (const { id } of stopped) await this.#editor.stop(id);
+    const hasEnded = () => stopped.every(({ id }) => !this.#threads.get(id)) || undefined;
+    if (!(await this.#threads.until(hasEnded, caller.signal, stopLimit))) {
+      throw new Refusal("deadline", `${root.name} was asked to stop and still runs: see debug.state`);
+    }
     return {};
+  }
+
+  /** A restart uses the id and the mark of the ended session again. */
+  #own(session: string, owner: Owner): void {
+    this.#owners.set(session, owner);
+    keepNewest(this.#owners, ownersLimit);
   }
 
   async #reveal(arg: Argument): Promise<Record<string, never>> {

@@ -3,7 +3,8 @@
 //
 // A session that started before the extension is known without its earlier messages; its threads are
 // known from the first message about them.
-import { isBrowserType } from "../browser/injection";
+import { whenAborted } from "../abort";
+import { isBrowserType, isUsersTab } from "../browser/injection";
 import type { SessionInfo } from "../browser/sessions";
 
 /** Why and where a thread is paused. */
@@ -128,7 +129,8 @@ export class Threads {
     const session = this.#sessions.get(id);
     const parent = session?.info.parent;
     const stops = type === "request" && ["terminate", "disconnect"].includes(command) && args?.restart !== true;
-    if (!stops || !parent || parent.parent || session.terminated || !isBrowserType(parent.type)) return undefined;
+    if (!stops || !parent || parent.parent || session.terminated) return undefined;
+    if (!isBrowserType(parent.type) || isUsersTab(parent.configuration)) return undefined;
     const oldest = this.all.find(({ info }) => info.parent?.id === parent.id);
     return oldest === session ? parent : undefined;
   }
@@ -156,18 +158,18 @@ export class Threads {
       const finish = (settle: () => void) => {
         clearTimeout(timer);
         stop();
-        signal.removeEventListener("abort", abort);
+        stopWaiting();
         settle();
       };
       const look = () => {
         const found = done();
         if (found !== undefined) finish(() => resolve(found));
       };
-      const abort = () => finish(() => reject(signal.reason));
+      let stopWaiting = () => {};
       const timer = limit === undefined ? undefined : setTimeout(() => finish(() => resolve(undefined)), limit);
       const stop = this.onChange(look);
-      signal.addEventListener("abort", abort);
-      look();
+      stopWaiting = whenAborted(signal, () => finish(() => reject(signal.reason)));
+      if (!signal.aborted) look();
     });
   }
 

@@ -4,6 +4,7 @@
 // The browser gets no request while the view is hidden.
 import { isDeepStrictEqual } from "node:util";
 import * as l10n from "@vscode/l10n";
+import { whenAborted } from "../abort";
 import { NoResponse } from "../browser/cdp";
 import { newest, type Page, Pages } from "../browser/pages";
 import type { Sessions } from "../browser/sessions";
@@ -399,10 +400,10 @@ export class LiveView {
         this.#showRequest();
         this.#update();
       };
-      signal.addEventListener("abort", end, { once: true });
       this.#chosen = page;
       this.#update();
       this.#showRequest();
+      whenAborted(signal, end); // also while the panel was opened
     });
   }
 

@@ -1,6 +1,7 @@
 // The user clicks an element in the page itself, in the browser's own inspect mode: the page gets no event.
 import { setTimeout } from "node:timers/promises";
 import * as l10n from "@vscode/l10n";
+import { whenAborted } from "../abort";
 import { Cdp, type Members } from "../browser/cdp";
 import { listPages, newest, type Page } from "../browser/pages";
 import type { Annotation } from "../protocol/protocol.generated";
@@ -69,7 +70,7 @@ async function pickIn(cdp: Cdp, page: string, signal: AbortSignal): Promise<Anno
     cdp.on("Overlay.inspectModeCanceled", () => resolve(undefined));
     cdp.on("Target.detachedFromTarget", ({ sessionId }) => sessionId === main && gone());
     void cdp.closed.then(gone);
-    signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    whenAborted(signal, () => resolve(undefined));
     const begin = async () => {
       signal.throwIfAborted();
       await inspect(main);

@@ -7,6 +7,7 @@
 // A browser-level endpoint gives the page its own session. Where there is only js-debug's shared
 // CDP, the page's endpoint is js-debug's own session: it gets only the events that it enables, and
 // nothing that js-debug needs is disabled in it.
+import { whenAborted } from "../abort";
 import { Cdp, type Members, NoResponse } from "../browser/cdp";
 import type { State } from "../protocol/protocol.generated";
 import type { Device } from "./device";
@@ -240,7 +241,7 @@ export class Screencast {
         await cast.close();
         throw error;
       }
-      signal.addEventListener("abort", () => void cast.close());
+      whenAborted(signal, () => void cast.close());
       return cast;
     } catch (error) {
       cdp.close();

@@ -1,6 +1,7 @@
 // Who uses this window's browser, and what they did lately, as coordinators report it.
 // Obeys specs/window-protocol/commands.md, client.announce and client.report.
 import { isDeepStrictEqual } from "node:util";
+import { keepNewest } from "../newest";
 import { Argument } from "../protocol/argument";
 import type {
   Activity,
@@ -99,11 +100,8 @@ export class Clients {
     for (const { running, ...client } of clients) {
       this.#remembered.delete(client.id);
       this.#remembered.set(client.id, client);
-      for (const id of this.#remembered.keys()) {
-        if (this.#remembered.size <= knownLimit) break;
-        this.#remembered.delete(id);
-      }
     }
+    keepNewest(this.#remembered, knownLimit);
   }
 
   /** Replaces what the connection announced before; it ends with the connection. */
