@@ -23,9 +23,10 @@ type browserFlags struct {
 	profile, proxy, viewport string
 	isolated                 bool
 	headed, headless         bool
-	noDisplay                string // the next step where there is no display
-	access                   string // in the user's own browser
-	debuggingPort            *int   // nil: none
+	noDisplay                string   // the next step where there is no display
+	access                   string   // in the user's own browser
+	certificates             []string // flag ignore-https-errors
+	debuggingPort            *int     // nil: none
 
 	provider provider.Choice
 	locals   []string // flags that exclude it
@@ -41,6 +42,8 @@ func (f *browserFlags) whichBrowser(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("browser", "executable")
 	complete(cmd, "browser", chrome.Names...)
 }
+
+const certificatesFlag = "ignore-https-errors"
 
 // add adds the flags for launching a browser, and for one that runs elsewhere. headed is
 // whether its window is visible by default. locals are further flags that only concern a
@@ -63,6 +66,13 @@ func (f *browserFlags) add(cmd *cobra.Command, headed bool, locals ...string) {
 	cmd.Flags().BoolVar(&f.isolated, "isolated", false, "work in a private copy of --profile, removed at the end")
 	cmd.Flags().StringVar(&f.proxy, "proxy-server", "", "send the browser's requests through the proxy `URL`, for "+
 		"example http://127.0.0.1:3128 or socks5://127.0.0.1:1080")
+	cmd.Flags().Func(certificatesFlag, "open addresses whose certificate is not trusted: those of this machine and "+
+		"private networks ("+policy.Local+", the value without one), and of `HOSTS` by name", func(hosts string) error {
+		f.certificates = append(f.certificates, hosts)
+		return nil
+	})
+	cmd.Flags().Lookup(certificatesFlag).NoOptDefVal = policy.Local
+	complete(cmd, certificatesFlag, policy.Local)
 	cmd.Flags().StringVar(&f.viewport, "viewport", "", "open pages with `SIZE` in pixels, for example 1280x720")
 	cmd.Flags().Func("debugging-port", "open the debugging port `PORT` (without a value: a free one) in place of a "+
 		"private pipe; every user of this machine can then drive the browser and read your files through it", f.setPort)
@@ -187,14 +197,22 @@ func (f *browserFlags) onDemand(cmd *cobra.Command, url string, log *slog.Logger
 	if headless && o.Viewport == "" {
 		o.Viewport = headlessSize
 	}
-	return launch.New(&launch.Chrome{Find: f.find, Options: o, NoDisplayAdvice: f.noDisplay}), nil
+	opener := &launch.Chrome{Find: f.find, Options: o, NoDisplayAdvice: f.noDisplay}
+	accepted, err := policy.ParseAccepted("--"+certificatesFlag, f.certificates)
+	if err != nil {
+		return nil, wrongUse("%w", err)
+	}
+	if accepted != nil {
+		opener.AcceptCertificate = accepted.Contains
+	}
+	return launch.New(opener), nil
 }
 
 // elsewhere adds the flags for a browser that runs elsewhere, which exclude those for one on
 // this machine.
 func (f *browserFlags) elsewhere(cmd *cobra.Command, locals []string) {
 	f.locals = append(locals, "browser", "executable", "profile", "isolated", "proxy-server", "viewport",
-		"debugging-port")
+		"debugging-port", certificatesFlag)
 	cmd.Flags().StringVar(&f.provider.Grid, "grid", "", "use a browser of the Selenium Grid at `URL` (default: $"+
 		provider.EnvGrid+")")
 	cmd.Flags().StringVar(&f.provider.Capabilities, "grid-capability", "",

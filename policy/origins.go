@@ -39,11 +39,7 @@ func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 		from []string
 		to   *[]originPattern
 	}{{"--allowed-origins", allowed, &only}, {"--blocked-origins", blocked, &o.blocked}} {
-		texts := strings.FieldsFunc(strings.Join(list.from, ","), func(r rune) bool { return r == ',' || r == ';' })
-		for i, text := range texts {
-			texts[i] = strings.TrimSpace(text)
-		}
-		texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+		texts := splitOrigins(list.from)
 		if len(list.from) > 0 && len(texts) == 0 {
 			return nil, fmt.Errorf("%s has no origin: name one, for example https://example.com, or omit it", list.flag)
 		}
@@ -62,6 +58,15 @@ func ParseOrigins(allowed, blocked []string) (*Origins, error) {
 		return nil, nil
 	}
 	return &o, nil
+}
+
+// splitOrigins are the origins in lists that commas or semicolons separate.
+func splitOrigins(lists []string) []string {
+	texts := strings.FieldsFunc(strings.Join(lists, ","), func(r rune) bool { return r == ',' || r == ';' })
+	for i, text := range texts {
+		texts[i] = strings.TrimSpace(text)
+	}
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // And returns the limits of both: an address must be within each.

@@ -24,8 +24,11 @@ type Chrome struct {
 	// NoDisplayAdvice is the next step for the user if there is no display for the
 	// browser's window.
 	NoDisplayAdvice string
+	// AcceptCertificate reports whether an address needs no certificate that the browser trusts; nil: each needs one.
+	AcceptCertificate func(url string) bool
 
-	browser *chrome.Browser
+	browser      *chrome.Browser
+	certificates *certificates // nil: AcceptCertificate is, or no browser was opened
 }
 
 // Open implements Source.
@@ -36,6 +39,9 @@ func (c *Chrome) Open(ctx context.Context) (Browser, error) {
 	}
 	options := c.Options
 	options.Executable = executable
+	if c.AcceptCertificate != nil {
+		options.URL = "" // until its certificate can be accepted
+	}
 	browser, err := chrome.Launch(ctx, options)
 	if errors.Is(err, chrome.ErrNoDisplay) {
 		return nil, fmt.Errorf("%w: %s", err, c.NoDisplayAdvice)
@@ -44,7 +50,23 @@ func (c *Chrome) Open(ctx context.Context) (Browser, error) {
 		return nil, err
 	}
 	c.browser = browser
+	if c.AcceptCertificate != nil {
+		if err := c.acceptCertificates(ctx); err != nil {
+			return nil, errors.Join(err, c.End())
+		}
+	}
 	return browser, nil
+}
+
+// acceptCertificates lets the browser ask, and opens its first page.
+func (c *Chrome) acceptCertificates(ctx context.Context) (err error) {
+	if c.certificates, err = acceptCertificates(ctx, c.browser.URL(), c.AcceptCertificate); err != nil {
+		return err
+	}
+	if c.Options.URL == "" {
+		return nil
+	}
+	return c.certificates.open(ctx, c.Options.URL)
 }
 
 // Kind implements Source.
@@ -62,6 +84,9 @@ func (c *Chrome) Waiting() string { return "" }
 func (c *Chrome) End() error {
 	if c.browser == nil {
 		return nil
+	}
+	if c.certificates != nil {
+		defer c.certificates.end()
 	}
 	if !c.Options.KeepsProfile() {
 		ctx, cancel := context.WithTimeout(context.Background(), endTimeout)

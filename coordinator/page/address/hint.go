@@ -1,7 +1,19 @@
 package address
 
+import (
+	"cmp"
+	"strings"
+)
+
 // Hint explains one of the browser's network errors; empty: it has no explanation.
-func Hint(code string) string { return hints[code] }
+func Hint(code string) string {
+	hint := hints[code]
+	if !strings.HasPrefix(code, "net::ERR_CERT_") {
+		return hint
+	}
+	return cmp.Or(hint, "its certificate is not trusted") + "; in a browser that the coordinator launches the flag " +
+		"--ignore-https-errors accepts it, in every other one the user can, once, in its window"
+}
 
 var hints = map[string]string{
 	"net::ERR_CONNECTION_REFUSED":    "nothing listens there; is the server running, and on that port?",
@@ -16,7 +28,7 @@ var hints = map[string]string{
 	"net::ERR_FILE_NOT_FOUND":        "there is no such file",
 	"net::ERR_UNSAFE_PORT":           "the browser refuses that port",
 	"net::ERR_ABORTED": "the navigation was aborted; another one, a download or an answer without " +
-		"content took its place",
+		"content took its place, or its certificate is not trusted and --ignore-https-errors names other hosts",
 	"net::ERR_BLOCKED_BY_CLIENT": "an extension or rule of the browser blocked it",
 	"net::ERR_INVALID_AUTH_CREDENTIALS": "the server wants a user and a password: give them in the address, " +
 		"http://user:password@host/",
