@@ -153,7 +153,7 @@ func (p *Page) explain(err error, operation string) error {
 		return ended
 	}
 	for _, known := range []func(error) (error, bool){
-		as[*DialogError], as[*guard.LimitError], as[*frame.StaleRefError], as[*frame.TargetError],
+		as[*DialogError], as[*guard.LimitError], as[*frame.StaleRefError], as[*input.FormError], as[*frame.TargetError],
 		as[*input.NotReadyError], as[*PromptError], as[*ScriptError], as[*snapshot.VerifyError],
 	} {
 		if found, ok := known(err); ok {

@@ -80,7 +80,7 @@ func TestActionThatFailsMidway(t *testing.T) {
 		}
 		io.WriteString(w, `<!doctype html><title>Form</title>
 <label>Name <input id=name oninput="hint.textContent = 'Hello ' + value; fetch('/check')"></label><p id=hint></p>
-<label>When <input id=when type=date></label><label>Stuck <input id=stuck type=checkbox
+<label>When <select id=when><option>now</select></label><label>Stuck <input id=stuck type=checkbox
   onclick="event.preventDefault(); fetch('/check')"></label>`)
 	})
 	agent := toolstest.OpenWindow(t).Agent()
@@ -173,4 +173,31 @@ func TestEnterAtDisabledButton(t *testing.T) {
 			t.Errorf("%v: %s", call, text)
 		}
 	}
+}
+
+// A test repeats how options of a list of the page's own were chosen.
+func TestExportOfLists(t *testing.T) {
+	t.Parallel()
+	url := toolstest.ServeHTML(t, `<!doctype html><title>Lists</title>
+<button id=size role=combobox aria-label=Size aria-expanded=false aria-controls=sizes>Choose</button>
+<ul id=sizes role=listbox hidden><li role=option>Large<li role=option>Extra large</ul>
+<ul role=listbox aria-label=Tags aria-multiselectable=true id=tags><li role=option>red<li role=option>green</ul>
+<input role=combobox aria-label=City aria-expanded=false aria-controls=cities id=city>
+<ul id=cities role=listbox hidden><li role=option>Lima</ul>
+<script>
+const show = (e, list, shown) => { list.hidden = !shown; e.ariaExpanded = String(shown) };
+size.onclick = () => show(size, sizes, sizes.hidden);
+for (const o of sizes.children) o.onclick = () => { size.textContent = o.textContent; show(size, sizes, false) };
+for (const o of tags.children) o.onclick = () => { o.ariaSelected = String(o.ariaSelected !== "true") };
+city.oninput = () => show(city, cities, city.value === "Lima");
+cities.onclick = () => { document.title = "Lima"; show(city, cities, false) };
+</script>`)
+	agent := toolstest.OpenWindow(t).Start(options{}, "testing")
+	agent.Open(url)
+	agent.Must("browser_fill_form", args{"fields": []args{{"target": "#size", "value": "large"},
+		{"target": "#tags", "value": []string{"red", "green"}}, {"target": "#city", "value": "Lima"}}})
+	agent.Must("browser_select_option", args{"target": "#size", "values": []string{"Extra large"}})
+	agent.ExpectValue("() => [size.textContent, document.title, [...tags.children].map((o) => o.ariaSelected)].join()",
+		`"Extra large,Lima,true,true"`)
+	toolstest.RunTest(t, agent.Must("browser_export", nil))
 }

@@ -311,9 +311,10 @@ type selectIn struct {
 var _ = define(Tool{
 	Name: "browser_select_option", Title: "Select option", Description: "Choose options of a dropdown",
 	Effect: Acts, Category: policy.Input,
-	Steps:   []action{{Name: "select"}},
-	Shell:   []command{{Name: "select"}},
-	Notes:   "Options may have any case where that is unique.",
+	Steps: []action{{Name: "select"}},
+	Shell: []command{{Name: "select"}},
+	Notes: "Options may have any case where that is unique. A combobox or listbox of the page's own is opened, and the " +
+		"options are clicked.",
 	Example: `{"target": "combobox \"Size\"", "values": ["Large"]}`,
 }, calls[selectIn]{
 	Aims: selectIn.field,
@@ -324,7 +325,7 @@ var _ = define(Tool{
 		return fmt.Sprintf("Selected %s in", strings.Join(in.Values, ", ")), i.SelectOption(in.Target, in.Values...)
 	}),
 	Code: func(in selectIn, d *agent.Record) export.Step {
-		return code(javascript.Format("$.selectOption($)", d.Elements[0], in.Values))
+		return export.Step{Code: chosen(d, 0, in.Values)}
 	},
 })
 
@@ -346,6 +347,25 @@ func (v *fieldValue) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	return json.Unmarshal(text, &v.options)
+}
+
+// chosen is the code that chooses options in an element of the call, by how that was filled.
+func chosen(d *agent.Record, n int, options any) (steps []javascript.Expression) {
+	locator, element := d.Elements[n], d.Element(n)
+	switch element.Filled {
+	case "list":
+		steps = append(steps, javascript.Format("$.click()", locator))
+	case "options", "combobox":
+	default:
+		return []javascript.Expression{javascript.Format("$.selectOption($)", locator, options)}
+	}
+	for _, label := range element.Chosen {
+		if element.Filled == "combobox" {
+			steps = append(steps, javascript.Format("$.fill($)", locator, label))
+		}
+		steps = append(steps, javascript.Format("$.getByRole('option', { name: $, exact: true }).click()", d.Page, label))
+	}
+	return steps
 }
 
 // fieldType is the type as the page's input knows it; empty: what the field is.
@@ -375,7 +395,8 @@ var _ = define(Tool{
 		{Name: "uncheck", Summary: "Uncheck a checkbox", Args: "target"},
 	},
 	Notes: "`type` (Playwright MCP's `textbox`, `checkbox`, `radio`, `combobox`, `slider`) counts only where it " +
-		"is unclear what the field is. A list as the `value` selects these options of a `<select multiple>`.",
+		"is unclear what the field is. A list as the `value` selects these options of a list that takes several. If " +
+		"a field takes no such value, none is filled.",
 	Example: `{"fields": [{"target": "textbox \"Coupon\"", "value": "TEA10"}, ` +
 		`{"target": "checkbox \"News\"", "value": "true"}]}`,
 }, calls[fillFormIn]{
@@ -406,19 +427,19 @@ var _ = define(Tool{
 	Code: func(in fillFormIn, d *agent.Record) export.Step {
 		var s export.Step
 		for i, f := range in.Fields {
-			var does javascript.Expression
-			switch element := d.Element(i); {
-			case element.Filled == "click":
+			switch d.Element(i).Filled {
+			case "click":
 				state, _ := input.CheckedState(f.Value.text)
-				does = javascript.Format("$.setChecked($)", d.Elements[i], state)
-			case element.Filled == "select" && f.Value.options != nil:
-				does = javascript.Format("$.selectOption($)", d.Elements[i], f.Value.options)
-			case element.Filled == "select":
-				does = javascript.Format("$.selectOption($)", d.Elements[i], d.Text(f.Value.text))
+				s.Code = append(s.Code, javascript.Format("$.setChecked($)", d.Elements[i], state))
+			case "select", "list", "options", "combobox":
+				var options any = d.Text(f.Value.text)
+				if f.Value.options != nil {
+					options = f.Value.options
+				}
+				s.Code = append(s.Code, chosen(d, i, options)...)
 			default:
-				does = javascript.Format("$.fill($)", d.Elements[i], d.TextAt(i, f.Value.text))
+				s.Code = append(s.Code, javascript.Format("$.fill($)", d.Elements[i], d.TextAt(i, f.Value.text)))
 			}
-			s.Code = append(s.Code, does)
 		}
 		return s
 	},

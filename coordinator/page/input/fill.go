@@ -195,23 +195,16 @@ func (i *Input) SelectOption(target string, values ...string) Action {
 	if len(values) == 0 {
 		return Action{Err: errors.New("name an option to select (values)")}
 	}
-	a := i.act("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, _ *Outcome) error {
+	a := i.act("selecting in "+target, target, toSelect, 0, func(ctx context.Context, s *spot, out *Outcome) error {
+		if s.field != toSelect.kind {
+			s.field = "list"
+		}
 		return i.choose(ctx, s, values)
 	})
 	a.Check = func(ctx context.Context, out *Outcome) {
-		element := out.Elements[0]
-		element.Filled = toSelect.kind
-		i.check(ctx, []Field{{Target: target, Values: values}}, []Element{element}, out)
+		i.check(ctx, []Field{{Target: target, Values: values}}, out.Elements, out)
 	}
 	return a
-}
-
-// patience bounds the wait for options that a list does not have yet.
-const patience = time.Second
-
-func (i *Input) choose(ctx context.Context, s *spot, values []string) error {
-	_, err := i.change(ctx, s, "select", map[string]any{"wanted": values, "patience": patience.Milliseconds()})
-	return err
 }
 
 // prepared is what a function of the library has made of a field.
@@ -253,11 +246,14 @@ func (f Field) options() []string {
 	return []string{f.Value}
 }
 
-// FillForm fills several fields in the given order. It stops at the first that it cannot
-// fill and reports which. A field that the page changes again is in Values.
+// FillForm fills several fields in the given order. It fills none if one of them takes no such value. It
+// stops at the first that it cannot fill and reports which. A field that the page changes again is in Values.
 func (i *Input) FillForm(fields []Field) Action {
 	wait := i.opts.ActionTimeout
 	do := func(ctx context.Context, out *Outcome) error {
+		if err := i.unfillable(ctx, fields); err != nil {
+			return err
+		}
 		var typed []func()
 		defer func() {
 			for _, holds := range typed {
@@ -423,15 +419,78 @@ func (e *FieldError) Error() string {
 
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// fillField fills a field. holds is the pending read of a text field, as of readValue.
-func (i *Input) fillField(
-	ctx context.Context, f Field, wait time.Duration, out *Outcome,
-) (holds func() []FieldValue, err error) {
+// unfillable is why fields of a form can never be filled so. One that is missing, hidden or disabled may change when
+// those before it are filled.
+func (i *Input) unfillable(ctx context.Context, fields []Field) error {
+	if len(fields) == 1 {
+		return nil // its own error says the same
+	}
+	reasons := make([]error, len(fields))
+	var reading sync.WaitGroup
+	for n, f := range fields {
+		reading.Go(func() {
+			if err := i.unfillableField(ctx, f); err != nil {
+				reasons[n] = fmt.Errorf("field %d of %d: %w", n+1, len(fields), err)
+			}
+		})
+	}
+	reading.Wait()
+	reasons = slices.DeleteFunc(reasons, func(err error) bool { return err == nil })
+	if len(reasons) > 0 {
+		return &FormError{reasons}
+	}
+	return nil
+}
+
+func (i *Input) unfillableField(ctx context.Context, f Field) error {
+	if _, err := f.purpose(); err != nil {
+		return err
+	}
+	e, err := i.opts.Frames.Find(ctx, f.Target)
+	if err != nil {
+		return nil
+	}
+	defer e.Release(ctx)
+	var reason string
+	err = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
+		return e.Call(ctx, "unfillable", map[string]any{"type": f.Type, "text": f.Value, "options": f.Values}, &reason)
+	})
+	switch {
+	case err != nil:
+		return nil
+	case reason != "":
+		return &frame.TargetError{Target: f.Target, Reason: reason}
+	}
+	return nil
+}
+
+// purpose is what the field is to be ready for, by its type.
+func (f Field) purpose() (purpose, error) {
 	use, known := map[string]purpose{
 		"checkbox": toClick, "radio": toClick, "combobox": toSelect, "textbox": toType, "slider": toType, "": toType,
 	}[f.Type]
 	if !known {
-		return nil, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
+		return use, fmt.Errorf("unknown type %q: textbox, checkbox, radio, combobox and slider are known", f.Type)
+	}
+	return use, nil
+}
+
+// FormError reports why a form was not filled at all.
+type FormError struct{ Fields []error }
+
+func (e *FormError) Error() string {
+	return fmt.Sprintf("no field is filled: %v", errors.Join(e.Fields...))
+}
+
+func (e *FormError) Unwrap() []error { return e.Fields }
+
+// fillField fills a field. holds is the pending read of a text field, as of readValue.
+func (i *Input) fillField(
+	ctx context.Context, f Field, wait time.Duration, out *Outcome,
+) (holds func() []FieldValue, err error) {
+	use, err := f.purpose()
+	if err != nil {
+		return nil, err
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: f.Target, Elapsed: wait})
 	defer cancel()
@@ -444,30 +503,33 @@ func (i *Input) fillField(
 		return nil, err
 	}
 	defer func() { // the page may have replaced the element
-		out.Elements[index] = keep(s.Element)
-		out.Elements[index].Filled = use.kind
+		out.Elements[index] = s.keep()
 	}()
-	if s.field != "" { // the caller's type may be that of another widget that looks the same
-		use.kind = s.field
-	}
-	if use.kind == "click" && s.use != use { // that needs a point
-		s.use = use
+	s.field = cmp.Or(s.field, use.kind)         // the caller's type may be that of another widget that looks the same
+	if s.field == "click" && s.use != toClick { // that needs a point
+		s.use = toClick
 		if err := i.refresh(waiting, s, wait, false); err != nil {
 			return nil, err
 		}
 	}
 	i.show(ctx, s)
-	if f.Values != nil && use.kind != "select" {
+	if f.Values != nil && s.field != "select" && s.field != "list" {
 		return nil, &frame.TargetError{Target: f.Target, Reason: "takes one value, not a list"}
 	}
-	switch use.kind {
-	case "select":
+	switch s.field {
+	case "select", "list":
 		return nil, i.choose(ctx, s, f.options())
 	case "click":
 		return nil, i.tick(ctx, s, f.Value)
-	}
-	if err := i.fill(ctx, s, f.Value, false); err != nil {
-		return nil, err
+	case "combobox":
+		if chosen, err := i.chooseTyped(ctx, s, f.Value); chosen || err != nil {
+			return nil, err
+		}
+		s.field = "type"
+	default:
+		if err := i.fill(ctx, s, f.Value, false); err != nil {
+			return nil, err
+		}
 	}
 	return i.readValue(ctx, s, f.Value, false, f.Secret), nil
 }
@@ -493,7 +555,7 @@ func CheckedState(value string) (state, ok bool) {
 func (i *Input) tick(ctx context.Context, s *spot, value string) error {
 	want, ok := CheckedState(value)
 	if !ok {
-		return fmt.Errorf("value %q: a checkbox takes true or false", value)
+		return &frame.TargetError{Target: s.Target, Reason: fmt.Sprintf("takes true or false, not %q", value)}
 	}
 	var is bool
 	if err := s.Call(ctx, "checked", nil, &is); err != nil || is == want {

@@ -53,7 +53,7 @@ func TestFieldsThatHoldSomethingElse(t *testing.T) {
 func TestFormsThatFail(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><input id=ml maxlength=5><input id=plain>
-<input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox>
+<input id=d type=date value=2026-01-02 onchange="changed = true"><input id=k type=checkbox><select id=s></select>
 <script>changed = false</script>`)
 	ctx := t.Context()
 	c, err := p.Act(ctx, p.Input().FillForm([]input.Field{
@@ -73,13 +73,13 @@ func TestFormsThatFail(t *testing.T) {
 	// A form that fails midway reports the field, and what is done.
 	_, err = p.Act(ctx, p.Input().FillForm([]input.Field{
 		{Target: "#plain", Type: "textbox", Value: "first"},
-		{Target: "#d", Type: "textbox", Value: "never"},
+		{Target: "#s", Value: "never"},
 		{Target: "#k", Type: "checkbox", Value: "true"},
 	}))
 	if !errors.As(err, &target) {
 		t.Errorf("a form that fails: %v", err)
 	} else {
-		pagetest.Contains(t, err.Error(), "field 2 of 3 (#d)", "filled before it: textbox [id=plain]", `takes no "never"`)
+		pagetest.Contains(t, err.Error(), "field 2 of 3 (#s)", "filled before it: textbox [id=plain]", `no option "never"`)
 	}
 }
 
@@ -392,7 +392,7 @@ func TestFieldsByAnotherType(t *testing.T) {
 	pagetest.Expect(t, p, "[city.value, size.value, news.checked].join()", `"Lima,M,true"`)
 	for _, target := range []string{"#list", "#picked"} {
 		pagetest.Fails[*frame.TargetError](t, p, p.Input().FillForm(
-			[]input.Field{{Target: target, Type: "combobox", Value: "Two"}}), "click it and then the option")
+			[]input.Field{{Target: target, Type: "combobox", Value: "Two"}}), `has no option "Two": it shows none`)
 	}
 	pagetest.Fails[error](t, p, p.Input().FillForm([]input.Field{{Target: "#news", Value: ""}}), "takes true or false")
 	c, err := p.Act(t.Context(), p.Input().FillForm([]input.Field{
@@ -426,4 +426,133 @@ func TestControlsThatAnswerLate(t *testing.T) {
 	pagetest.Expect(t, p, "beta.ariaChecked + state.value", `"trueOregon"`)
 	pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption("#state", "Utah"),
 		`has no option "Utah"; it has "Ohio", "Oregon"`)
+}
+
+// A form is filled only if each of its fields takes its value. What the others may bring is awaited.
+func TestFieldsAreCheckedFirst(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><input id=name><input id=fixed type=date readonly><div id=box>box</div>
+<button id=button>Button</button><input id=n type=number><input id=k type=checkbox><input id=r type=range>
+<select id=s><option>a</select><input id=off disabled><textarea id=area readonly></textarea>
+<script>document.getElementById("name").oninput = () => {
+  off.disabled = false; document.body.insertAdjacentHTML("beforeend", "<input id=new>") }</script>`)
+	for target, refused := range map[string]struct{ value, why string }{
+		"#fixed": {"2026-01-02", "is readonly"}, "#area": {"x", "is readonly"}, "#box": {"x", "takes no text"},
+		"#button": {"x", "takes no text"}, "#n": {"x", "takes numbers only"}, "#r": {"x", `would make "50" of it`},
+		"#k": {"x", "takes true or false"},
+	} {
+		pagetest.Fails[*input.FormError](t, p, p.Input().FillForm([]input.Field{
+			{Target: "#name", Value: "Ada"}, {Target: "#s", Value: "a"}, {Target: target, Value: refused.value},
+		}), fmt.Sprintf("no field is filled: field 3 of 3: target %q: ", target))
+		pagetest.Fails[*input.FormError](t, p, p.Input().FillForm([]input.Field{
+			{Target: "#name", Value: "Ada"}, {Target: target, Value: refused.value}, {Target: "#s", Values: []string{"a", "b"}},
+		}), refused.why)
+	}
+	pagetest.Expect(t, p, `document.getElementById("name").value`, `""`)
+	pagetest.Act(t, p, p.Input().FillForm([]input.Field{
+		{Target: "#name", Value: "Ada"}, {Target: "#off", Value: "on"}, {Target: "#new", Value: "new"},
+	}))
+	pagetest.Expect(t, p, `off.value + document.getElementById("new").value`, `"onnew"`)
+}
+
+const listsPage = `<!doctype html><style>[role=option] { height: 20px } [role=listbox] { width: 200px }
+.popup { position: absolute; background: #eee; z-index: 1 }</style>
+<label id=sizes>Size</label>
+<button id=size role=combobox aria-labelledby=sizes aria-expanded=false aria-controls=size-list>Choose</button>
+<div id=size-list role=listbox hidden class=popup><div role=option>Small</div><div role=option>Large</div>
+<div role=option aria-disabled=true>Huge</div></div>
+<button id=plan aria-haspopup=listbox aria-expanded=false>Plan</button>
+<div id=country role=combobox tabindex=0 aria-expanded=false>-</div>
+<input id=fixed role=combobox readonly aria-expanded=false value="-">
+<input id=city role=combobox aria-autocomplete=list aria-expanded=false aria-controls=cities>
+<div id=cities role=listbox hidden class=popup></div>
+<ul id=tags role=listbox aria-multiselectable=true><li role=option aria-selected=true>red<li role=option>green
+<li role=option>blue</ul>
+<ul role=listbox aria-label=Other><li role=option>Large<li role=option>Peru</ul>
+<div id=topics role=combobox tabindex=0 aria-expanded=false aria-controls=topic-list>none</div>
+<div id=topic-list role=listbox aria-multiselectable=true hidden class=popup><div role=option>News</div>
+<div role=option>Sport</div><div role=option>Arts</div></div>
+<script>
+const toggle = (button, list, open) => { list.hidden = !open; button.setAttribute("aria-expanded", open) };
+const size = document.getElementById("size"), sizes2 = document.getElementById("size-list");
+size.onclick = () => toggle(size, sizes2, sizes2.hidden);
+for (const o of sizes2.children) o.onclick = () => { size.textContent = o.textContent; toggle(size, sizes2, false) };
+// A list that is made when it opens, below the body and later.
+const portal = (button, options, late) => {
+  button.onclick = async () => {
+    await new Promise((done) => setTimeout(done, late));
+    const list = document.createElement("div");
+    list.className = "popup"; list.setAttribute("role", "listbox");
+    for (const text of options) {
+      const o = document.createElement("div");
+      o.setAttribute("role", "option"); o.textContent = text;
+      o.onpointerdown = () => {
+        "value" in button && button.nodeName === "INPUT" ? button.value = text : button.textContent = text;
+        list.remove(); button.setAttribute("aria-expanded", false);
+      };
+      list.append(o);
+    }
+    document.body.append(list);
+    button.setAttribute("aria-expanded", true);
+  };
+};
+portal(plan, ["Free", "Team"], 0);
+portal(country, ["Chile", "Peru"], 300);
+portal(fixed, ["One", "Two"], 100);
+const city = document.getElementById("city");
+city.oninput = () => setTimeout(() => {
+  cities.replaceChildren(...["Lima", "Linz", "London"].filter((c) => c.startsWith(city.value)).map((c) => {
+    const o = document.createElement("div");
+    o.setAttribute("role", "option"); o.textContent = c;
+    o.onclick = () => { city.value = c; city.chosen = c; toggle(city, cities, false) };
+    return o;
+  }));
+  toggle(city, cities, cities.children.length > 0);
+}, 200);
+city.onblur = () => { if (city.chosen !== city.value) city.value = "" };
+for (const o of tags.children) o.onclick = () => o.ariaSelected = String(o.ariaSelected !== "true");
+const topicList = document.getElementById("topic-list");
+topics.onclick = () => toggle(topics, topicList, topicList.hidden);
+document.addEventListener("keydown", (e) => { if (e.key === "Escape") toggle(topics, topicList, false) });
+for (const o of topicList.children) o.onclick = () => {
+  o.ariaSelected = String(o.ariaSelected !== "true");
+  const chosen = [...topicList.children].filter((o) => o.ariaSelected === "true");
+  topics.textContent = chosen.map((o) => o.textContent).join();
+};
+</script>`
+
+// A list of the page's own is opened, and its options are clicked.
+func TestListsOfThePage(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, listsPage)
+	const values = "[size, plan, country, fixed, city].map((e) => e.nodeName === 'INPUT' ? e.value : e.textContent)" +
+		".concat([...tags.children].filter((o) => o.ariaSelected === 'true').map((o) => o.textContent.trim()), " +
+		"topics.textContent).join()"
+	c := pagetest.Act(t, p, p.Input().FillForm([]input.Field{
+		{Target: "#size", Value: "large"}, {Target: "#plan", Value: "Team"},
+		{Target: "#country", Type: "combobox", Value: "Peru"}, {Target: "#fixed", Value: "Two"},
+		{Target: "#city", Value: "Lima"}, {Target: "#tags", Values: []string{"green", "blue"}},
+		{Target: "#topics", Values: []string{"News", "Arts"}},
+	}))
+	if len(c.Values) > 0 {
+		t.Errorf("%+v", c.Values)
+	}
+	pagetest.Expect(t, p, values, `"Large,Team,Peru,Two,Lima,green,blue,News,Arts"`)
+	pagetest.Expect(t, p, "topics.ariaExpanded", `"false"`)
+	for target, value := range map[string]string{
+		"#size": "Small", "#plan": "Free", "#country": "Chile", "#fixed": "One", "#city": "Linz", "#tags": "red",
+		"#topics": "Sport",
+	} {
+		if c := pagetest.Act(t, p, p.Input().SelectOption(target, value)); len(c.Values) > 0 {
+			t.Errorf("%s: %+v", target, c.Values)
+		}
+	}
+	pagetest.Expect(t, p, values, `"Small,Free,Chile,One,Linz,red,Sport"`)
+	for target, why := range map[string]string{
+		"#size": `has no option "Medium"; it has "Small", "Large", "Huge"`, "#plan": `it has "Free", "Team"`,
+		"#city": "it shows none. The text is typed into it", "body": "is neither a <select> nor a combobox",
+	} {
+		pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption(target, "Medium"), why)
+	}
+	pagetest.Fails[*frame.TargetError](t, p, p.Input().SelectOption("#size", "Huge"), `option "Huge" is disabled`)
 }

@@ -168,7 +168,9 @@ type Element struct {
 	frame.Identity
 	PreviousLabel string // what the last snapshot called the ref, if that is something else
 	Unchanged     bool   // nothing has changed in its document since the agent was last shown that
-	Filled        string // how a form's field was filled: type, select or click
+	// Filled is how a field was filled, and Chosen the labels of the options that were clicked for that, see spot.
+	Filled string
+	Chosen []string
 	// Frame is that of its document; empty: not known.
 	Frame protocol.FrameID
 	// Node is its node in the page's own process, and Document the loader id of the page's document; 0: not known.

@@ -25,7 +25,10 @@ type spot struct {
 	// movement to it takes until the next frame anyway, which is time enough; see moveTo.
 	mayMove bool
 	use     purpose
-	field   string // how a field is filled: type, select or click
+	// field is how a field is filled, see fieldKind.js, or options: a list that is open already. chosen are the
+	// labels of the options that were clicked for it.
+	field  string
+	chosen []string
 	// unmet and downloads are results of a click: why it did not submit the form, and
 	// whether it starts a download.
 	unmet     []string
@@ -79,6 +82,7 @@ func (i *Input) refresh(ctx context.Context, s *spot, wait time.Duration, quick 
 		return err
 	}
 	s.Element.Release(ctx)
+	next.field, next.chosen = cmp.Or(next.field, s.field), s.chosen
 	*s = *next
 	return nil
 }
@@ -192,6 +196,13 @@ func keep(e *frame.Element) Element {
 	return element
 }
 
+// keep is that for the element of a spot, with what was done to it.
+func (s *spot) keep() Element {
+	element := keep(s.Element)
+	element.Filled, element.Chosen = s.field, s.chosen
+	return element
+}
+
 // act is an action on a target. The wait for the target is additional to the action's own
 // timeout.
 func (i *Input) act(
@@ -211,7 +222,7 @@ func (i *Input) act(
 		}
 		i.show(ctx, s)
 		err = do(ctx, s, out)
-		out.Elements[index] = keep(s.Element) // the page may have replaced the element
+		out.Elements[index] = s.keep() // the page may have replaced the element
 		return err
 	}
 	return Action{Operation: operation, Waits: wait, Arrives: use.points(), Do: act}

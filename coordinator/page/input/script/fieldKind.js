@@ -1,11 +1,13 @@
 function () {
-  // How a field is filled.
+  // How a field is filled: list is a list of the page's own, which a user opens to choose from it, and combobox such
+  // a one that lists what fits the typed text. What one types to search may be anything.
   const control = this.$nodeName === "LABEL" ? this.$control ?? this : this;
   if (control.$nodeName === "SELECT") return "select";
   const checked = ["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"];
   const role = control.$getAttribute("role");
   if (checked.includes(role ?? control.$type)) return "click";
-  // A list of the page's own is no field, unless one can type in it to search.
-  const typed = control.$isContentEditable || ["INPUT", "TEXTAREA"].includes(control.$nodeName) && !control.$readOnly;
-  return ["combobox", "listbox"].includes(role) && !typed ? "select" : "type";
+  if (!library.isList.call(control)) return "type";
+  if (!library.takesText.call(control)) return "list";
+  const searches = control.$type === "search" || control.$closest("search, [role=search]");
+  return control.$hasAttribute("aria-expanded") && !searches ? "combobox" : "type";
 }

@@ -6,50 +6,15 @@ function ({ text, slowly }) {
   const fire = (...names) => {
     for (const n of names) field.$dispatchEvent(new Event(n, { bubbles: true, composed: true }));
   };
-  const forms = {
-    color: "#rrggbb",
-    date: "YYYY-MM-DD",
-    time: "HH:MM",
-    "datetime-local": "YYYY-MM-DDTHH:MM",
-    month: "YYYY-MM",
-    week: "YYYY-Www",
-  };
-  if (field.$nodeName === "SELECT") return { error: "is a <select>: select an option instead" };
-  if (field.$nodeName === "INPUT") {
-    const type = field.$type;
-    if (["checkbox", "radio", "button", "submit", "reset", "image", "file", "hidden"].includes(type)) {
-      return { error: `is an <input type="${type}">, which takes no text` };
-    }
-    if (["color", "date", "time", "datetime-local", "month", "range", "week"].includes(type)) {
-      field.$focus();
-      if (type === "datetime-local") text = text.trim().replace(" ", "T");
-      const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
-      const before = field.$value;
-      set.call(field, text);
-      if (field.$value !== text && !(type === "color" && field.$value === text.toLowerCase())) {
-        const made = field.$value;
-        set.call(field, before);
-        const why = made ? `would make ${JSON.stringify(made)} of it` : `holds ${JSON.stringify(before)} as before`;
-        const form = forms[type] ? `: give ${forms[type]}` : "";
-        return { error: `takes no ${JSON.stringify(text)}: it is an <input type="${type}"> and ${why}${form}` };
-      }
-      fire("input", "change");
-      return { done: true };
-    }
-    if (type === "number" && text.trim() !== "" && isNaN(Number(text)))
-      return { error: `takes numbers only, not ${JSON.stringify(text)}` };
-  }
-  const slider = library.slider.call(field);
-  if (slider) return { error: slider };
-  if (
-    field.$nodeName !== "INPUT" &&
-    field.$nodeName !== "TEXTAREA" &&
-    !field.$isContentEditable &&
-    !field.$editContext
-  ) {
-    const { labelOf, named } = library.naming();
-    const other = field.$control ? labelOf(named(field.$control)) : "the field itself";
-    return { error: `is a <${field.$localName}>, which takes no text: give ${other}` };
+  const refused = library.refusal.call(field, text);
+  if (refused) return { error: refused };
+  const chosen = ["color", "date", "time", "datetime-local", "month", "range", "week"];
+  if (field.$nodeName === "INPUT" && chosen.includes(field.$type)) {
+    field.$focus();
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+    set.call(field, library.valueFor.call(field, text));
+    fire("input", "change");
+    return { done: true };
   }
   const document = field.$ownerDocument,
     selection = document.$defaultView.getSelection(),

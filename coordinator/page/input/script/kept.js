@@ -16,6 +16,14 @@ function ({ filled, text, options = [], plain }) {
       return null;
     return chosen.length ? { value: chosen.map(label).join(", ") } : { is: "empty" };
   }
+  if (["list", "options", "combobox"].includes(filled)) {
+    const { squash, textOf } = library.naming();
+    const input = control.$matches("input") ? control : control.$querySelector("input");
+    if (control.$getAttribute("role") === "listbox" || input && !input.$value) return null; // chosen in what it lists
+    const value = squash(input?.$value || textOf(control)), has = value.toLowerCase();
+    if (options.every((w) => has.includes(squash(w).toLowerCase()))) return null;
+    return value ? { value } : { is: "empty" };
+  }
   if (control.$isContentEditable) return text.trim() && !control.$textContent.trim() ? { is: "empty" } : null;
   const value = library.held.call(control, { text, slowly: false, plain });
   return value === null ? null : value === "" ? { value, is: "empty" } : { value };

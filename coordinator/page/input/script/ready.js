@@ -72,7 +72,7 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
   };
   // What is no field never becomes one: fill.js reports that.
   const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.$nodeName);
-  const editable = () => element.$isContentEditable || !element.$readOnly;
+  const editable = () => element.$isContentEditable || !element.$readOnly || library.isList.call(element);
   const image = library.imageOf(element); // in whose pixels an area is given
   const part = () => {
     const whole = image.$getBoundingClientRect();

@@ -1,6 +1,4 @@
 async function ({ wanted = [], patience }) {
-  if (this.$nodeName !== "SELECT")
-    return { error: library.slider.call(this) || "is not a <select>: click it and then the option" };
   const text = (o) => o.$label.trim().replace(/\s+/g, " ");
   const options = [], chosen = [];
   const inAnyCase = (w) => {
