@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -23,7 +24,37 @@ func initCompletion(root *cobra.Command) {
 		// without this it accepts any argument
 		c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
+	if c, _, err := root.Find([]string{"completion", "bash"}); err == nil {
+		generate := c.RunE
+		c.RunE = func(cmd *cobra.Command, args []string) error {
+			if _, err := io.WriteString(cmd.OutOrStdout(), bashFunctions); err != nil {
+				return err
+			}
+			return generate(cmd, args)
+		}
+	}
 }
+
+// bashFunctions are what the generated script takes from the package bash-completion, for a bash without it. The
+// package replaces them where it is loaded later.
+const bashFunctions = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+    _get_comp_words_by_ref()
+    {
+        local line=${COMP_LINE:0:COMP_POINT}
+        read -ra words <<<"$line"
+        [[ $line == *[[:space:]] ]] && words+=("")
+        cword=$((${#words[@]} - 1))
+        cur=${words[cword]} prev=${words[cword - 1]}
+    }
+    _filedir()
+    {
+        local kind=-f entry
+        compopt -o filenames 2>/dev/null
+        [[ $1 == -d ]] && kind=-d
+        while IFS= read -r entry; do COMPREPLY+=("$entry"); done < <(compgen "$kind" -- "$cur")
+    }
+fi
+`
 
 // completionTimeout bounds how long a shell waits for what depends on the windows.
 const completionTimeout = time.Second
