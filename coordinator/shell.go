@@ -357,9 +357,10 @@ func (p *program) doCommand() *cobra.Command {
 		Short: "Do commands that only act in the browser, until one fails",
 		Long: `Do several commands in the browser: each argument is one as you would type it,
 or each line of standard input. All are checked before the first one is done.
-An error or a surprise, such as a dialog that the next command does not answer,
-ends them, and what was not done is listed. If not each argument is a command,
-all are the words of one.
+One that fails, or a surprise, such as a dialog that the next one does not
+answer, ends them, and what was not done is listed. Errors of the page's own
+scripts are shown, and end nothing. If not each argument is a command, all are
+the words of one.
 
 They read or act in the browser, in the session of the folder, and save files in
 the folder for files alone: the installed skill allows agents to run them

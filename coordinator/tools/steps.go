@@ -66,7 +66,8 @@ var _ = define(Tool{
 		"- fails: the result is an error,\n" +
 		"- opens a dialog that the next step does not answer, a file chooser, or a pause in the debugger,\n" +
 		"- has its navigation refused, or its form not sent, or\n" +
-		"- leads to another origin, unless it is `navigate`, `back`, `forward` or `reload`, or it or the next has a `url` to wait for.",
+		"- leads to another origin, unless it is `navigate`, `back`, `forward` or `reload`, or it or the next has a `url` to wait for.\n\n" +
+		"An error of the page's own scripts is shown, and ends nothing: most are not the step's.",
 	Example: `{"steps": [{"action": "click", "target": "button \"Order\""}, ` +
 		`{"action": "type", "target": "textbox \"Coupon\"", "text": "TEA10", "submit": true}, ` +
 		`{"action": "expect", "text": "Thank you"}]}`,
