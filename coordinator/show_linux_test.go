@@ -58,6 +58,14 @@ func TestAskInPage(t *testing.T) {
 		defer close(navigated)
 		agent.Expect("browser_navigate", open, "has given it back")
 	}()
+	waits := show.await(t, func(w shownWindow) bool { return len(w.Clients) == 1 && len(w.Clients[0].Running) == 1 })
+	if text := waits.Clients[0].Running[0].Text; text != "browser_navigate about:blank" {
+		t.Errorf("what waits in the page is %q", text)
+	}
+	const listed = "  for you   test-host 1 waits until you give the browser back: browser_navigate about:blank"
+	if text := output(t, dir, "status"); !strings.Contains(text, listed) {
+		t.Errorf("the status has not what waits: %s", text)
+	}
 	agent.Must("browser_tabs", args{"action": "list"})
 	select {
 	case <-navigated:
@@ -207,7 +215,9 @@ func startShow(t *testing.T, dir string) (*exec.Cmd, *shownPage) {
 	cmd := command(context.Background(), t, dir, "show", "--no-open")
 	shown, _ := openTerminal(t, cmd, 200)
 	shown.await(t, "it works once")
-	return cmd, openShown(t, regexp.MustCompile(`http://\S+/#\w+`).FindString(shown.String()))
+	page := openShown(t, regexp.MustCompile(`http://\S+/#\w+`).FindString(shown.String()))
+	page.dir = dir
+	return cmd, page
 }
 
 // shownWindow is what the page of `coordinator show` has of a window.
@@ -225,6 +235,7 @@ type shownWindow struct {
 // shownPage is the page of `coordinator show`, without a web browser.
 type shownPage struct {
 	root string
+	dir  string // for state
 }
 
 // openShown opens a link.
@@ -239,7 +250,7 @@ func openShown(t *testing.T, link string) *shownPage {
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s", response.Status, root)
 	}
-	return &shownPage{address + string(root)}
+	return &shownPage{root: address + string(root)}
 }
 
 // await returns the window when it fits.
@@ -272,6 +283,9 @@ func (p *shownPage) answer(t *testing.T, choice string, act func()) vscodeipc.Pe
 		act()
 	}()
 	asked := p.await(t, func(w shownWindow) bool { return len(w.Questions) == 1 })
+	if text := output(t, p.dir, "status"); !strings.Contains(text, "  for you   test-host 1 asks: "+asked.Questions[0].Actions[0].Action.Act) {
+		t.Errorf("the status has not what is asked: %s", text)
+	}
 	q := asked.Questions[0]
 	p.call(t, asked.Key, "permission.answer", vscodeipc.AnswerArg{Question: q.ID, Choice: choice,
 		Last: q.Actions[0].Number})

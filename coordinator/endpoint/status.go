@@ -40,13 +40,16 @@ type Client struct {
 	Stopped bool      `json:"stopped"`        // by the window's user
 	Page    string    `json:"page,omitempty"` // the target id of the page that it works in
 	Last    *Action   `json:"last"`
+	// Running are the calls that have run for a while, the oldest first.
+	Running []Action `json:"running,omitempty"`
 }
 
-// Action is what a client did last.
+// Action is what a client does, or did last.
 type Action struct {
-	Time time.Time `json:"time"`
-	Text string    `json:"text"`          // for people
-	URL  string    `json:"url,omitempty"` // of the page, without its query
+	Time   time.Time `json:"time"`
+	Text   string    `json:"text"`             // for people
+	Failed string    `json:"failed,omitempty"` // why; Text has it too
+	URL    string    `json:"url,omitempty"`    // of the page, without its query
 }
 
 // ReadStatus asks the owner of an endpoint for its state. It makes no file. The error is

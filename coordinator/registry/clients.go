@@ -28,7 +28,9 @@ func (r *Registry) Clients(ctx context.Context, window Window) ([]Client, error)
 	}
 	clients := []Client{}
 	for _, client := range result.Clients {
-		client.Running = nil // a script may have what was typed
+		for i := range client.Running {
+			client.Running[i].Script = "" // which may have what was typed
+		}
 		c := Client{ConnectedClient: client}
 		if action, ok := last[client.ID]; ok {
 			action = Public(action, client.Kind)

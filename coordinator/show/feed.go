@@ -87,14 +87,7 @@ func (s *Server) feed(w http.ResponseWriter, r *http.Request) {
 func (s *Server) read(ctx context.Context, listing registry.Listing, before []shown) ([]shown, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	questions := make([][]vscodeipc.PendingQuestion, len(listing.Windows))
-	responds := make([]bool, len(listing.Windows))
-	var asked sync.WaitGroup
-	for i, w := range listing.Windows {
-		asked.Go(func() { questions[i], responds[i] = s.windows.Questions(ctx, w) })
-	}
 	report, err := status.Read(ctx, s.windows, listing)
-	asked.Wait()
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +98,7 @@ func (s *Server) read(ctx context.Context, listing registry.Listing, before []sh
 			Mode: string(w.State.Access.Mode), Stopped: w.State.Access.Stopped,
 			TakenOver: w.State.Access.TakenOver, Controls: slices.Contains(w.Commands, vscodeipc.CommandAccessChange),
 			Notes:   slices.Contains(w.Commands, vscodeipc.CommandNoteGive),
-			Clients: report.Windows[i].Clients, Questions: questions[i],
+			Clients: report.Windows[i].Clients, Questions: report.Windows[i].Questions,
 			State: s.stateOf(w.State.Browser, w.State.Pages, w.State.DebugSessions),
 			Own:   ownBrowser(report.OwnBrowsers, report.Windows[i].Browser),
 		}
@@ -116,7 +109,7 @@ func (s *Server) read(ctx context.Context, listing registry.Listing, before []sh
 			each.Product = w.State.Browser.Product
 		}
 		former := slices.IndexFunc(before, func(s shown) bool { return s.Key == each.Key })
-		if former >= 0 && !responds[i] {
+		if former >= 0 && report.Windows[i].QuestionsUnknown {
 			each.Questions = before[former].Questions
 		}
 		if former >= 0 && report.Windows[i].ClientsUnknown != "" {
@@ -131,6 +124,7 @@ func (s *Server) read(ctx context.Context, listing registry.Listing, before []sh
 		all = append(all, each)
 	}
 	agents := make([]shown, len(report.Agents))
+	var asked sync.WaitGroup
 	for i, a := range report.Agents {
 		asked.Go(func() {
 			agents[i] = s.agent(ctx, a)

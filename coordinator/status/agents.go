@@ -33,6 +33,8 @@ type Agent struct {
 	Access string `json:"access,omitempty"`
 	// TakenOver: the user has taken over that browser.
 	TakenOver bool `json:"takenOver,omitempty"`
+	// Asks is what waits for that browser's user, for people.
+	Asks []string `json:"asks,omitempty"`
 
 	socket string
 }
@@ -103,6 +105,11 @@ func ServeAgents(log *slog.Logger, unlisted func(context.Context) []agent.Unlist
 			each := Agent{Client: clientOf(a.Client), PID: os.Getpid(), Workspace: a.Folder, Waiting: a.Waiting,
 				Access: string(a.Access.Mode), TakenOver: takeover.Now}
 			each.Stopped = a.Access.Stops(each.Name)
+			var asked vscodeipc.QuestionsResult
+			if result, err := a.User.Call(r.Context(), vscodeipc.CommandPermissionList, nil); err == nil {
+				asked, _ = result.(vscodeipc.QuestionsResult)
+			}
+			each.Asks = waiting(asked.Questions, takeover.Now, []Client{each.Client})
 			if a.Browser != nil {
 				each.Browser = &Browser{Product: a.Browser.Product, Via: a.Browser.Via, URL: a.Browser.URL}
 			}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,10 +67,17 @@ func HelloOf(h vscodeipc.Hello) Hello {
 type Window struct {
 	Address string `json:"address"`
 	Hello
-	Pages    int      `json:"pages"` // how many its browser has
-	Access   string   `json:"access"`
-	Endpoint Endpoint `json:"endpoint"`
-	Clients  []Client `json:"clients"`
+	Pages  int    `json:"pages"` // how many its browser has
+	Access string `json:"access"`
+	// TakenOver: the user has taken over the browser, and the clients' actions wait.
+	TakenOver bool     `json:"takenOver,omitempty"`
+	Endpoint  Endpoint `json:"endpoint"`
+	Clients   []Client `json:"clients"`
+	// Questions are what the user is asked. They are not for others: they may have what was typed.
+	Questions        []vscodeipc.PendingQuestion `json:"-"`
+	QuestionsUnknown bool                        `json:"-"`
+	// Waiting is what waits for the user, for people.
+	Waiting []string `json:"waiting,omitempty"`
 	// ClientsUnknown is why not all clients are known; empty: they are.
 	ClientsUnknown string `json:"clientsUnknown,omitempty"`
 
@@ -162,12 +170,17 @@ func Read(ctx context.Context, windows *registry.Registry, listing registry.List
 func readWindow(ctx context.Context, windows *registry.Registry, w registry.Window, owns bool) Window {
 	out := Window{
 		Address: string(w.Address), Hello: HelloOf(w.Hello), Pages: len(w.State.Pages),
-		Access: string(w.State.Access.Mode), Clients: []Client{}, label: w.Label(),
+		Access: string(w.State.Access.Mode), TakenOver: w.State.Access.TakenOver, Clients: []Client{}, label: w.Label(),
 	}
 	var clients []registry.Client
 	var unknown error
 	var questions sync.WaitGroup
 	questions.Go(func() { clients, unknown = windows.Clients(ctx, w) })
+	questions.Go(func() {
+		var known bool
+		out.Questions, known = windows.Questions(ctx, w)
+		out.QuestionsUnknown = !known
+	})
 	state, served := readEndpoint(ctx, w.Hash())
 	questions.Wait()
 	out.Endpoint = served
@@ -186,7 +199,29 @@ func readWindow(ctx context.Context, windows *registry.Registry, w registry.Wind
 	slices.SortStableFunc(out.Clients, func(a, b Client) int {
 		return cmp.Or(-cmp.Compare(a.Kind, b.Kind), a.Since.Compare(b.Since))
 	})
+	out.Waiting = waiting(out.Questions, out.TakenOver, out.Clients)
 	return out
+}
+
+// waiting is what waits for a user: the answers to questions, and the browser that the user has taken over. It has
+// nothing that was typed.
+func waiting(questions []vscodeipc.PendingQuestion, takenOver bool, clients []Client) (all []string) {
+	for _, q := range questions {
+		name := strings.TrimSpace(q.Client.Name + " " + q.Client.Version)
+		for _, each := range q.Actions {
+			if act := each.Action.Act; act != vscodeipc.CommandRecordShow { // which waits for nothing
+				all = append(all, name+" asks: "+act)
+			}
+		}
+	}
+	for _, c := range clients {
+		for _, call := range c.Running {
+			if takenOver {
+				all = append(all, strings.TrimSpace(c.Name+" "+c.Version)+" waits until you give the browser back: "+call.Text)
+			}
+		}
+	}
+	return all
 }
 
 // CountPages sets how many pages the windows' browsers have. Their users have opened most of
@@ -226,7 +261,20 @@ func clientOf(c registry.Client) Client {
 	out := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: c.Kind, Since: time.UnixMilli(c.Since).UTC(),
 		Page: c.Page}
 	if c.Last != nil {
-		out.Last = &Action{Time: time.UnixMilli(c.Last.Time).UTC(), Text: registry.Describe(*c.Last), URL: c.Last.URL}
+		last := actionOf(*c.Last)
+		out.Last = &last
+	}
+	for _, call := range c.Running {
+		out.Running = append(out.Running, actionOf(registry.Public(vscodeipc.Activity{
+			Time: call.Time, Act: call.Act, Target: call.Target, OK: true}, c.Kind)))
+	}
+	return out
+}
+
+func actionOf(a vscodeipc.Activity) Action {
+	out := Action{Time: time.UnixMilli(a.Time).UTC(), Text: registry.Describe(a), URL: a.URL}
+	if !a.OK {
+		out.Failed = a.Outcome
 	}
 	return out
 }

@@ -23,8 +23,8 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 	var blocks []string
 	for _, window := range r.Windows {
 		title := fmt.Sprintf("%s (%s, process %d)", window.label, window.Kind, window.PID)
-		blocks = append(blocks, block(title, window.browser(), window.Access, window.Endpoint, window.Clients,
-			window.ClientsUnknown, now))
+		text := block(title, window.browser(), window.Access, window.Endpoint, window.Clients, window.ClientsUnknown, now)
+		blocks = append(blocks, text+forUser(window.Waiting))
 	}
 	for _, each := range r.Endpoints {
 		title := "An unknown folder (no window)"
@@ -35,10 +35,12 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 	}
 	if len(r.Agents) > 0 {
 		var rows [][]string
+		var asks []string
 		for _, agent := range r.Agents {
 			rows = append(rows, agent.row(now))
+			asks = append(asks, agent.Asks...)
 		}
-		blocks = append(blocks, "Agents without a window\n"+indented("  ", "  ", rows))
+		blocks = append(blocks, "Agents without a window\n"+indented("  ", "  ", rows)+forUser(asks))
 	}
 	for _, own := range r.OwnBrowsers {
 		state := "is connected"
@@ -57,6 +59,15 @@ func (r Report) Write(w io.Writer, now time.Time) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// forUser lists what waits for the user.
+func forUser(waiting []string) string {
+	var rows [][]string
+	for _, text := range waiting {
+		rows = append(rows, []string{terminal.Cut(text, longest)})
+	}
+	return indented("  for you   ", clientsMargin, rows)
 }
 
 // browser is the window's browser for people.

@@ -55,8 +55,10 @@ func (c *clients) announce(_ context.Context, call vscodeipc.Call) (any, error) 
 	if _, known := c.announced[call.Connection]; !known {
 		context.AfterFunc(call.Connection, func() { c.forget(call.Connection) })
 	}
-	for i := range arg.Clients {
-		arg.Clients[i].Running = nil // nothing shows them
+	for _, client := range arg.Clients {
+		for i := range client.Running {
+			client.Running[i].Script = "" // nothing shows it
+		}
 	}
 	c.announced[call.Connection] = arg.Clients
 	c.prune()

@@ -169,7 +169,8 @@ describe("what is for the window's user alone", () => {
     expect(clients.running).toEqual([{ ...running[0], client: "a", name: "Agent a" }]);
     expect(clients.actions[0]?.details).toEqual(details);
     const listed = (await one.ask(...call("client.list", {}))).payload?.result;
-    expect(listed).toEqual({ clients: [client("a")], last: [act("a", 1)] });
+    const known = { time: 2, act: "browser_evaluate", target: "" };
+    expect(listed).toEqual({ clients: [{ ...client("a"), running: [known] }], last: [act("a", 1)] });
     const ended = until(clients, () => clients.running.length === 0);
     one.close(); // with the call that it ran
     await ended;

@@ -339,7 +339,7 @@ export interface ConnectedClient {
    */
   access?: string;
   /**
-   * The calls that have run for a while, the oldest first. client.list leaves them out.
+   * The calls that have run for a while, the oldest first. client.list leaves out their scripts.
    */
   running?: RunningCall[];
 }

@@ -166,6 +166,11 @@ export class Clients {
   }
 }
 
+/** A client, without what may have been typed. */
+function withoutScripts({ running, ...client }: ConnectedClient): ConnectedClient {
+  return { ...client, ...(running && { running: running.map(({ script, ...call }) => call) }) };
+}
+
 /** An action as it was reported, without what is for the user alone. */
 function activity({ number, run, name, kind, times, details, ...reported }: Action): Activity {
   return times === 1 ? reported : { ...reported, times };
@@ -227,7 +232,7 @@ export function clientCommands(clients: Clients): [string, Command][] {
       "client.list",
       {
         run: async (): Promise<ClientListResult> => ({
-          clients: clients.connected.map(({ running, ...client }) => client),
+          clients: clients.connected.map(withoutScripts),
           last: clients.last,
         }),
       },
