@@ -83,14 +83,14 @@ afterAll(async () => {
   listener?.close();
 });
 
-test("it opens where the code keeps its width", async () => {
+test("it opens beside the code, which stays in sight at its height", async () => {
   await window.openFile("app.js");
   const code = window.page.locator(".editor-group-container .monaco-editor").first();
-  const before = (await code.boundingBox())?.width;
+  const before = (await code.boundingBox())?.height;
   await window.command(command);
   await panel().getByText("No browser is being debugged in this window.").waitFor();
-  expect((await code.boundingBox())?.width).toBe(before);
-  await window.screenshot("live-view-below");
+  expect((await code.boundingBox())?.height).toBe(before);
+  await window.screenshot("live-view-beside");
   await window.command("View: Close All Editors");
   await window.page.locator(".tab").waitFor({ state: "detached" });
 });

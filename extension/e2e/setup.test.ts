@@ -175,10 +175,11 @@ test("the editor's own agents are offered the server, which starts in the folder
   expect(environment(server)).toContain(`BROWSER_COORDINATOR_WORKSPACE=${shop.folder}`);
 });
 
-test("an MCP server of the user's own, started by the editor, knows the window too", async () => {
+test("an MCP server of the user's own, started by the editor, is in the window's folder", async () => {
   await startServer("bystander");
   const server = await started(["mcp", "--caps", "network"]);
-  expect(environment(server)).toContain(`BROWSER_COORDINATOR_WORKSPACE=${shop.folder}`);
+  expect(await readlink(`/proc/${server}/cwd`)).toBe(shop.folder);
+  expect(environment(server).join()).not.toContain("BROWSER_COORDINATOR_WORKSPACE");
 });
 
 test("with an entry of the coordinator in a file that the editor reads, it is not offered a second time", async () => {

@@ -1,7 +1,7 @@
 // What the terminals of the window get, in a played editor.
 import { writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { shareEnvironment } from "../src/vscode/environment";
 import * as editor from "./support/editor";
 import { temporaryFolder } from "./support/window";
@@ -10,16 +10,17 @@ const variable = "BROWSER_COORDINATOR_WORKSPACE";
 
 afterEach(() => {
   editor.configured.clear();
+  editor.workspaceConfigured.clear();
   vi.unstubAllEnvs();
 });
 
-test("PATH has the folder of the program that the setting names now", async () => {
-  vi.stubEnv(variable, undefined);
-  vi.stubEnv("PATH", "");
-  const folders = [await temporaryFolder(), await temporaryFolder()];
-  for (const folder of folders) await writeFile(join(folder, "coordinator"), "", { mode: 0o700 });
-  const choose = (folder: string) =>
-    editor.configure("browserCoordinator.coordinatorPath", join(folder, "coordinator"));
+interface Shared {
+  environment: Map<string, string>;
+  /** The window is open, or a setting has changed. */
+  change(): void;
+}
+
+async function share(): Promise<Shared> {
   const environment = new Map<string, string>();
   const set = (name: string, value: string) => environment.set(name, value);
   const context = {
@@ -34,7 +35,38 @@ test("PATH has the folder of the program that the setting names now", async () =
   const changed = new editor.EventEmitter<void>();
   const window = { serving: { kind: "open", workspace: "/shop" }, onDidChange: changed.event };
   const shared = shareEnvironment(context as never, window as never);
-  changed.fire();
+  onTestFinished(() => {
+    shared.dispose();
+    changed.dispose();
+  });
+  return { environment, change: () => changed.fire() };
+}
+
+test("only terminals get the window: the editor's own environment is that of every other extension too", async () => {
+  vi.stubEnv(variable, "/another"); // of the terminal in which the editor was started
+  const { environment, change } = await share();
+  change();
+  expect(environment.get(variable)).toBe("/shop");
+  expect(process.env[variable]).toBeUndefined();
+});
+
+test("what the user has turned off a repository does not turn on", async () => {
+  const { environment, change } = await share();
+  editor.configured.set("browserCoordinator.setEnvironment", false);
+  editor.workspaceConfigured.set("browserCoordinator.setEnvironment", true);
+  change();
+  expect([...environment]).toEqual([]);
+});
+
+test("PATH has the folder of the program that the setting names now", async () => {
+  vi.stubEnv(variable, undefined);
+  vi.stubEnv("PATH", "");
+  const folders = [await temporaryFolder(), await temporaryFolder()];
+  for (const folder of folders) await writeFile(join(folder, "coordinator"), "", { mode: 0o700 });
+  const choose = (folder: string) =>
+    editor.configure("browserCoordinator.coordinatorPath", join(folder, "coordinator"));
+  const { environment, change } = await share();
+  change();
   expect(environment.get(variable)).toBe("/shop");
   for (const folder of folders) {
     choose(folder);
@@ -43,6 +75,4 @@ test("PATH has the folder of the program that the setting names now", async () =
   choose(join(folders[0] ?? "", "absent"));
   await vi.waitFor(() => expect(environment.has("PATH")).toBe(false));
   expect(environment.get(variable)).toBe("/shop");
-  shared.dispose();
-  changed.dispose();
 });

@@ -123,6 +123,14 @@ describe("what is contributed", () => {
     }
   });
 
+  test("a key works where its command does", () => {
+    type Command = { command: string; enablement?: string };
+    const enabled = new Map((commands as Command[]).map(({ command, enablement }) => [command, enablement]));
+    const own = (keybindings as { command: string; when: string }[]).filter(({ command }) => enabled.has(command));
+    expect(own.length).toBeGreaterThan(5);
+    expect(own.map(({ when }) => when)).toEqual(own.map(({ command }) => enabled.get(command)));
+  });
+
   test("the modes have one name each, wherever they are shown", () => {
     const { enum: values, enumItemLabels, enumDescriptions } = configuration.properties["browserCoordinator.access"];
     expect(values).toEqual(modes);

@@ -26,11 +26,11 @@ afterEach(() => {
 });
 
 /** What is decided about an action; undefined while it waits. */
-function ask(detail: string): { decision?: string } {
+function ask(detail: string, origin: string | undefined = "http://shop.test"): { decision?: string } {
   const outcome: { decision?: string } = {};
   const never = new AbortController().signal;
   void permissions
-    .ask({ client, act: "click", detail, origin: "http://shop.test" }, never)
+    .ask({ client, act: "click", detail, ...(origin && { origin }) }, never)
     .then((result) => Object.assign(outcome, result));
   return outcome;
 }
@@ -100,6 +100,16 @@ test("an action that has just joined a question, or has just been named, is not 
   await press("refuse");
   await later(0);
   expect([fourth.decision, last.decision, late.decision]).toEqual(["refuse", "refuse", undefined]);
+});
+
+test("the key that allows all on a site is there only while that is offered", async () => {
+  const context = () => editor.contexts.get("browserCoordinator.canAllowForSession");
+  ask("click A");
+  await later(500);
+  expect(context()).toBe(true);
+  ask("click B", "");
+  await later(500);
+  expect(context()).toBe(false);
 });
 
 test("a second click or Enter does not answer the list that follows", async () => {

@@ -98,8 +98,13 @@ async function pickAgent({ clients }: Parts, id?: string): Promise<ConnectedClie
 
 /** A page's address comes from a client: by other schemes the editor would open programs. */
 async function openUrl(url: string): Promise<void> {
-  // As a text: as a Uri it would come out with other characters escaped than went in.
-  if (isWebUrl(url)) await vscode.env.openExternal(url as unknown as vscode.Uri);
+  if (!isWebUrl(url)) return;
+  try {
+    // As a text, which editors take too: as a Uri it would come out with other characters escaped than went in.
+    await vscode.env.openExternal(url as unknown as vscode.Uri);
+  } catch {
+    await vscode.env.openExternal(vscode.Uri.parse(url));
+  }
 }
 
 async function pickClient({ store, clients }: Parts, stopped: boolean): Promise<ConnectedClient | undefined> {

@@ -21,8 +21,11 @@ export class AgentBreakpoints implements vscode.Disposable {
     this.#names = new Map(memory.get<[string, string][]>(key, []));
     this.#stop = vscode.Disposable.from(
       this.#look,
-      vscode.debug.onDidChangeBreakpoints(({ removed }) => {
-        if (removed.filter(({ id }) => this.#names.delete(id)).length > 0) this.#keep();
+      vscode.debug.onDidChangeBreakpoints(() => {
+        const there = new Set(vscode.debug.breakpoints.map(({ id }) => id));
+        const gone = [...this.#names.keys()].filter((id) => !there.has(id)); // perhaps while the extension was off
+        for (const id of gone) this.#names.delete(id);
+        if (gone.length > 0) this.#keep();
         this.#draw();
       }),
       vscode.window.onDidChangeVisibleTextEditors(() => this.#draw()),

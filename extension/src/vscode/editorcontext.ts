@@ -6,6 +6,7 @@ import type { Editor } from "../core/protocol/protocol.generated";
 import { EditorContext } from "../core/window/editorcontext";
 import type { Store } from "../core/window/store";
 import { folders } from "./folders";
+import { isEnabled } from "./settings";
 import type { Window } from "./window";
 
 const setting = "browserCoordinator.shareEditor";
@@ -37,8 +38,7 @@ export function shareEditor(store: Store, window: Window): vscode.Disposable {
 
 function read(toWindow: (path: string) => string | undefined): Editor | undefined {
   const editor = vscode.window.activeTextEditor;
-  const shared = vscode.workspace.getConfiguration().get(setting, true);
-  if (!editor || !shared || editor.document.uri.scheme !== "file") return undefined;
+  if (!editor || !isEnabled("shareEditor") || editor.document.uri.scheme !== "file") return undefined;
   const { document, selection } = editor;
   const { isDirty: dirty } = document;
   const path = toWindow(document.uri.fsPath);

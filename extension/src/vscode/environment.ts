@@ -1,28 +1,26 @@
-// Identifies this window to the programs that start from it: to terminals by their environment, where the
-// coordinator is on PATH too, to MCP servers by that of the extension host.
+// Identifies this window to the programs in its terminals, where the coordinator is on PATH too.
 import { delimiter, dirname } from "node:path";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { findCoordinator, workspaceVariable } from "./coordinator";
+import { isEnabled } from "./settings";
 import type { Window } from "./window";
 
 export function shareEnvironment(context: vscode.ExtensionContext, window: Window): vscode.Disposable {
   const collection = context.environmentVariableCollection;
   collection.persistent = false; // the next window sets its own
   collection.description = l10n.t("Lets an agent in the terminal find this window's debug browser");
-  let current: string | null | undefined; // of the terminals; process.env may come from a terminal of another window
+  // The editor may have been started in another window's terminal: MCP servers inherit this, and would join that.
+  delete process.env[workspaceVariable];
+  let current: string | null | undefined;
   const update = () => {
     const { serving } = window;
-    const enabled = vscode.workspace.getConfiguration("browserCoordinator").get("setEnvironment", true);
-    const workspace = enabled && serving.kind === "open" ? serving.workspace : null;
+    const workspace = isEnabled("setEnvironment") && serving.kind === "open" ? serving.workspace : null;
     if (workspace === current) return;
     current = workspace;
-    if (workspace === null) {
-      collection.clear();
-      delete process.env[workspaceVariable];
-    } else {
+    if (workspace === null) collection.clear();
+    else {
       collection.replace(workspaceVariable, workspace);
-      process.env[workspaceVariable] = workspace;
       void addProgram();
     }
   };

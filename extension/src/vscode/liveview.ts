@@ -44,18 +44,18 @@ export function offerLiveView(
     });
     return mine;
   };
-  const open = async (): Promise<Panel> => {
+  const open = (): Panel => {
     current?.panel.reveal(undefined, true);
     if (current) return current;
-    const place = { viewColumn: await besideCode(), preserveFocus: true };
-    return current ?? use(vscode.window.createWebviewPanel(viewType, l10n.t("Live View"), place, {}));
+    const place = { viewColumn: besideCode(), preserveFocus: true };
+    return use(vscode.window.createWebviewPanel(viewType, l10n.t("Live View"), place, {}));
   };
-  const command = vscode.commands.registerCommand("browserCoordinator.openLiveView", async () => void (await open()));
+  const command = vscode.commands.registerCommand("browserCoordinator.openLiveView", () => void open());
   const serializer = vscode.window.registerWebviewPanelSerializer(viewType, {
     deserializeWebviewPanel: async (panel) => void use(panel),
   });
   return {
-    pick: async (text, page, signal) => (await open()).live.ask(text, page, signal),
+    pick: async (text, page, signal) => open().live.ask(text, page, signal),
     dispose: () => {
       command.dispose();
       serializer.dispose();
@@ -64,14 +64,12 @@ export function offerLiveView(
   };
 }
 
-/** A place that takes no width from the code: another group, or a new one below. The focus stays where it is. */
-async function besideCode(): Promise<vscode.ViewColumn> {
+/** Another group than that of the code, as the user has arranged them; with one group, beside it. */
+function besideCode(): vscode.ViewColumn {
   const { all, activeTabGroup } = vscode.window.tabGroups;
   const other = all.findLast((group) => group !== activeTabGroup);
   if (other) return other.viewColumn;
-  if (activeTabGroup.tabs.length === 0) return activeTabGroup.viewColumn;
-  await vscode.commands.executeCommand("vscode.setEditorLayout", { orientation: 1, groups: [{}, {}] });
-  return vscode.ViewColumn.Two;
+  return activeTabGroup.tabs.length === 0 ? activeTabGroup.viewColumn : vscode.ViewColumn.Beside;
 }
 
 function fill(

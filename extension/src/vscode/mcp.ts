@@ -6,6 +6,7 @@ import { type Log, reason } from "../core/log";
 import { hasEntry } from "../core/setup/entered";
 import { findCoordinator, workspaceVariable } from "./coordinator";
 import { folders } from "./folders";
+import { isEnabled } from "./settings";
 import type { Window } from "./window";
 
 /** An editor that has this setting, whatever its value, starts the servers of Claude Code's .mcp.json too. */
@@ -29,7 +30,7 @@ export function offerMcpServer(context: vscode.ExtensionContext, window: Window,
     onDidChangeMcpServerDefinitions: changed.event,
     provideMcpServerDefinitions: async () => {
       const { serving } = window;
-      if (!vscode.workspace.getConfiguration("browserCoordinator").get("registerMcpServer", true)) return [];
+      if (!isEnabled("registerMcpServer")) return [];
       if (serving.kind !== "open" || serving.workspace === null) return [];
       const file = await fileWithEntry(context.globalStorageUri);
       if (file) {

@@ -2,10 +2,14 @@
 import * as vscode from "vscode";
 import { whenAborted } from "../core/abort";
 
+/** The editor takes a label in place of true. If it did not, the button would read "Cancel", and do the same. */
+export function labelled(label: string): boolean {
+  return label as unknown as boolean;
+}
+
 /** Resolves when the user presses the button: Cancel, or one with a label. */
 export function notify(title: string, button: true | string, signal: AbortSignal): Promise<void> {
-  // The editor takes a label for it; if it did not, the button would read "Cancel".
-  const cancellable = button as boolean;
+  const cancellable = button === true || labelled(button);
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable };
   return new Promise((resolve) => {
     void vscode.window.withProgress(options, (_, token) => {

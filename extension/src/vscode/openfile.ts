@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
@@ -10,8 +11,8 @@ import { warn } from "./notifications";
 export async function openFile({ file, line, column }: { file: string; line: number; column: number }): Promise<void> {
   try {
     const path = await toEditor(file, folders());
-    if (!inFolders(path)) throw new Error(l10n.t("it is in no folder of this window"));
     if (!(await stat(path)).isFile()) throw new Error(l10n.t("it is no file"));
+    if (!inFolders(path)) throw new Error(l10n.t("it is in no folder of this window"));
     const position = new vscode.Position(Math.max(line, 1) - 1, Math.max(column, 1) - 1);
     const selection = line > 0 ? { selection: new vscode.Range(position, position) } : {};
     const options = { viewColumn: vscode.ViewColumn.One, ...selection };
@@ -21,7 +22,12 @@ export async function openFile({ file, line, column }: { file: string; line: num
   }
 }
 
-/** Whether a file is in a folder of the window. */
+/** Whether a file is in a folder of the window. A link that leads out of the folders is not; nor is what is missing. */
 export function inFolders(path: string): boolean {
-  return folders().some((folder) => relativePath(folder, path) !== undefined);
+  try {
+    const real = realpathSync.native(path);
+    return folders().some((folder) => relativePath(realpathSync.native(folder), real) !== undefined);
+  } catch {
+    return false;
+  }
 }

@@ -7,6 +7,7 @@ import { connecting, fullText, named, placeOf, questionText, requestText } from 
 import { type AnswerText, answersTo } from "../core/access/answers";
 import type { AskedAction, Choice, Permissions, Question } from "../core/access/permission";
 import { pause, Sight } from "../core/sight";
+import { labelled } from "./notice";
 
 const tick = 1_000;
 
@@ -205,9 +206,9 @@ class Dialog {
     this.#end();
   }
 
-  /** Its own button opens the list. The editor takes a label for it; if it did not, the button would read "Cancel". */
+  /** Its own button opens the list. */
   #open(): void {
-    const cancellable = l10n.t("Answer...") as unknown as boolean;
+    const cancellable = labelled(l10n.t("Answer..."));
     const location = vscode.ProgressLocation.Notification;
     void vscode.window.withProgress({ location, cancellable }, async (progress, token) => {
       this.#progress = progress;
@@ -283,6 +284,7 @@ function setCanAnswer(choices: readonly Choice[]): void {
   setContext("canAnswer", choices.includes("refuse"));
   setContext("canAllowOnce", choices.includes("once"));
   setContext("canAllowCategory", choices.includes("category"));
+  setContext("canAllowForSession", choices.includes("session"));
   setContext("canAllowConnection", choices.includes("connect"));
 }
 

@@ -23,7 +23,7 @@ export function page(
     "base-uri 'none'",
   ].join("; ");
   return `<!doctype html>
-<html lang="${vscode.env.language}">
+<html lang="${vscode.l10n.bundle ? vscode.env.language : "en"}">
   <head>
     <meta charset="utf-8">
     <title>${html(title)}</title>

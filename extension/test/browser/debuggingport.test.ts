@@ -1,18 +1,26 @@
 // Whether a debug browser gets a port, and how the view describes it.
 import { describe, expect, test } from "vitest";
-import {
-  decidePort,
-  decisionOf,
-  describePort,
-  portSetting,
-  type SettingValues,
-  withDecision,
-} from "../../src/core/browser/debuggingport";
+import { decidePort, decisionOf, describePort, portSetting, withDecision } from "../../src/core/browser/debuggingport";
+import { isOn, type SettingValues } from "../../src/core/settings";
 
 const nobody = async () => [];
 const unasked = async () => {
   throw new Error("asked");
 };
+
+describe("a setting that shares something", () => {
+  test.each<[string, SettingValues, boolean]>([
+    ["is on by default", { defaultValue: true }, true],
+    ["is the user's", { defaultValue: true, globalValue: false }, false],
+    ["may be turned off in a workspace", { defaultValue: true, workspaceValue: false }, false],
+    ["may be turned off in a folder", { globalValue: true, workspaceFolderValue: false }, false],
+    ["is never turned on by a workspace", { globalValue: false, workspaceValue: true }, false],
+    ["is never turned on by a folder", { globalValue: false, workspaceFolderValue: true }, false],
+    ["is off where its value is unknown", { globalValue: "yes" }, false],
+  ])("%s", (_, values, on) => {
+    expect(isOn(values)).toBe(on);
+  });
+});
 
 describe("the setting", () => {
   test.each<[string, SettingValues, string]>([

@@ -1,4 +1,5 @@
 // Finding the endpoint, with a real Chromium at its end.
+import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,6 +9,8 @@ import { ask, whenEnded } from "../../src/core/browser/browserurl";
 import { type EndpointSource, findEndpoint, removeStalePortFile } from "../../src/core/browser/discovery";
 import { portFlag } from "../../src/core/browser/injection";
 import { endBrowser, launchBrowser } from "../support/browser";
+import { hang } from "../support/hang";
+import { bundle } from "../support/program";
 import { temporaryFolder } from "../support/window";
 
 const never = new AbortController().signal;
@@ -78,6 +81,36 @@ test("a browser that never comes is given up", async () => {
     "no browser has named its port",
   );
 });
+
+// The limit is that of a user namespace of its own.
+const limited = [
+  "unshare",
+  "-Ur",
+  "sh",
+  "-c",
+  'echo 0 >/proc/sys/user/max_inotify_watches && exec "$@"',
+  "sh",
+] as const;
+const canLimit = process.platform === "linux" && spawnSync(limited[0], [...limited.slice(1), "true"]).status === 0;
+
+test.runIf(canLimit)(
+  "where nothing more can be watched a browser that runs is found, else the error says it",
+  async () => {
+    const [running, empty] = [await temporaryFolder(), await temporaryFolder()];
+    launchBrowser(running);
+    const { url } = await findEndpoint(inProfile(running), never);
+    const input = await bundle(`
+    import { findEndpoint } from "./src/core/browser/discovery";
+    const find = (userDataDir) => findEndpoint({ via: "injected", userDataDir }, new AbortController().signal);
+    const [running, empty] = process.argv.slice(2);
+    find(running).then(({ url }) => console.log(url), console.log).then(() => find(empty)).catch(console.log);`);
+    const args = [...limited.slice(1), process.execPath, "-", running, empty];
+    const { stdout } = spawnSync(limited[0], args, { input, encoding: "utf8", timeout: hang });
+    const [found, error] = stdout.split("\n");
+    expect(found).toBe(url);
+    expect(error).toMatch(/no browser has named its port in .*, and the folder cannot be watched: ENOSPC/);
+  },
+);
 
 test("the user's own port", async () => {
   const dir = await temporaryFolder();

@@ -1,6 +1,6 @@
 // Reviews: what stands in them after each mode. The panel is played here; the real one is in
 // e2e/review.test.ts.
-import { readdir } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silent } from "../../src/core/log";
@@ -340,6 +340,15 @@ test("a wait ends with its time, its call, or the panel; a text that was not see
   await expect.poll(status).toContain("waits");
   closers[0]?.();
   expect(await last).toEqual({ outcome: "closed" });
+});
+
+test("what an agent wrote is the user's alone to read", async () => {
+  const folder = join(await temporaryFolder(), "storage", "reviews");
+  await new ReviewFiles(folder, silent).keep({ id: "1", label: "Cart", title: "Cart", markdown: "text", client });
+  const modes = await Promise.all(
+    [folder, join(folder, "1.json")].map(async (each) => (await stat(each)).mode & 0o777),
+  );
+  expect(modes).toEqual([0o700, 0o600]);
 });
 
 test("so many are kept on disk, the newest, and what is no review is none", async () => {

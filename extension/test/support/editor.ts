@@ -150,6 +150,9 @@ export const lists: QuickPick[] = [];
 
 const log = { debug() {}, info() {}, warn() {}, error() {}, show() {} };
 
+/** The panels that were opened, with their places. */
+export const panels: { type: string; place: object }[] = [];
+
 export const window = part("window", {
   activeTextEditor: undefined,
   visibleTextEditors: [],
@@ -174,7 +177,8 @@ export const window = part("window", {
     views.set(id, view);
     return made(`the view ${id}`, view, () => seen.dispose());
   },
-  createWebviewPanel: (type: string) => {
+  createWebviewPanel: (type: string, _: string, place: object) => {
+    panels.push({ type, place });
     const [closed, changed, received] = [
       new EventEmitter<void>(),
       new EventEmitter<void>(),
@@ -218,6 +222,9 @@ const settings: Record<string, { default: unknown }> = manifest.contributes.conf
 /** What the settings are, where they differ from the manifest. */
 export const configured = new Map<string, unknown>();
 
+/** What a repository's own settings are. */
+export const workspaceConfigured = new Map<string, unknown>();
+
 /** Changes a setting, as the user does. */
 export function configure(name: string, value: unknown): void {
   configured.set(name, value);
@@ -246,9 +253,13 @@ export const workspace = part("workspace", {
   getConfiguration: (section?: string) => ({
     get(key: string) {
       const name = section === undefined ? key : `${section}.${key}`;
-      return configured.get(name) ?? settings[name]?.default;
+      return workspaceConfigured.get(name) ?? configured.get(name) ?? settings[name]?.default;
     },
-    inspect: () => undefined, // of the editor's own settings it has none
+    inspect(key: string) {
+      const name = section === undefined ? key : `${section}.${key}`;
+      const [globalValue, workspaceValue] = [configured.get(name), workspaceConfigured.get(name)];
+      return { defaultValue: settings[name]?.default, globalValue, workspaceValue };
+    },
   }),
 });
 
@@ -286,6 +297,7 @@ const factories = new Map<TrackerFactory, string>();
 export const debugging = {
   started: happening<DebugSession>(),
   terminated: happening<DebugSession>(),
+  breakpointsChanged: happening<object>(),
   /** What was stopped; undefined: all. */
   stopped: [] as (DebugSession | undefined)[],
   start: async (_: object): Promise<boolean> => true,
@@ -302,6 +314,7 @@ export const debug = part("debug", {
   breakpoints: [] as SourceBreakpoint[],
   onDidStartDebugSession: debugging.started.on,
   onDidTerminateDebugSession: debugging.terminated.on,
+  onDidChangeBreakpoints: debugging.breakpointsChanged.on,
   registerDebugAdapterTrackerFactory: (type: string, factory: TrackerFactory) => {
     factories.set(factory, type);
     return made("a tracker factory", {}, () => void factories.delete(factory));
@@ -351,6 +364,18 @@ export class TabInputWebview {}
 export const StatusBarAlignment = {};
 export const QuickPickItemKind = { Separator: -1 };
 export const TreeItemCollapsibleState = {};
-export const ViewColumn = {};
+export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+export class Range {
+  constructor(
+    readonly start: Position,
+    readonly end: Position,
+  ) {}
+}
 export const DecorationRangeBehavior = {};
 export const ProgressLocation = {};

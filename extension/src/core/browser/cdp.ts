@@ -21,6 +21,24 @@ interface Socket extends EventTarget {
 }
 declare const WebSocket: new (url: string) => Socket;
 
+interface Message {
+  id?: number;
+  method?: string;
+  params?: Members;
+  result?: Members;
+  error?: { message: string };
+  sessionId?: string;
+}
+
+function parse(data: string): Message | undefined {
+  try {
+    const message: unknown = JSON.parse(data);
+    return typeof message === "object" && message !== null ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 interface Waiting {
   resolve(result: Members): void;
   reject(error: Error): void;
@@ -110,14 +128,12 @@ export class Cdp {
 
   #message(data: unknown): void {
     if (this.#ended || typeof data !== "string") return;
-    const { id, method, params, result, error, sessionId } = JSON.parse(data) as {
-      id?: number;
-      method?: string;
-      params?: Members;
-      result?: Members;
-      error?: { message: string };
-      sessionId?: string;
-    };
+    const message = parse(data);
+    if (!message) {
+      this.close(); // it is no DevTools server
+      return;
+    }
+    const { id, method, params, result, error, sessionId } = message;
     if (method !== undefined) {
       for (const listener of this.#listeners.get(method) ?? []) listener(params ?? {}, sessionId);
       return;

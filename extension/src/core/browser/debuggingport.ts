@@ -4,6 +4,7 @@
 import * as l10n from "@vscode/l10n";
 import { reason } from "../log";
 import { plain } from "../plaintext";
+import { type SettingValues, valuesOf } from "../settings";
 import type { Configuration } from "./injection";
 
 export type PortSetting = "auto" | "always" | "never";
@@ -17,23 +18,10 @@ export interface PortDecision {
 const settingName = "browserCoordinator.addDebuggingPort";
 const strictness = ["always", "auto", "never"] as const;
 
-/** The setting's values, as the editor keeps them in its places. */
-export interface SettingValues {
-  defaultValue?: unknown;
-  globalValue?: unknown;
-  workspaceValue?: unknown;
-  workspaceFolderValue?: unknown;
-}
-
-/**
- * The setting that counts: the user's. A workspace's own can only be stricter, since anyone who can write to the
- * workspace is not the one to expose the user's browser.
- */
+/** The setting that counts: the user's, or a stricter one of the workspace. */
 export function portSetting(values: SettingValues): PortSetting {
-  const { defaultValue, globalValue, workspaceValue, workspaceFolderValue } = values;
-  const value = read(globalValue ?? defaultValue ?? "auto");
-  const others = [workspaceValue, workspaceFolderValue].filter((value) => value !== undefined).map(read);
-  return [value, ...others].reduce((a, b) => (strictness.indexOf(a) > strictness.indexOf(b) ? a : b));
+  const { user = "auto", workspace } = valuesOf(values);
+  return [user, ...workspace].map(read).reduce((a, b) => (strictness.indexOf(a) > strictness.indexOf(b) ? a : b));
 }
 
 /** It used to be a boolean. An unknown value is the strictest. */

@@ -2,10 +2,10 @@
 //
 // There may be none: without a port, the session's pages have their own endpoints
 // (sessions.ts).
-import { watch } from "node:fs";
+import { type FSWatcher, watch } from "node:fs";
 import { readFile, unlink } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { code } from "../log";
+import { code, reason } from "../log";
 import { ask, type Found } from "./browserurl";
 import { type Configuration, isRemote, pipeFlag, portFlag, runtimeArgs } from "./injection";
 
@@ -80,7 +80,9 @@ async function fromFile(userDataDir: string, signal: AbortSignal): Promise<Found
         throw error;
       });
       if (found) return found;
-      if (!(await changes.next())) throw new Error(`no browser has named its port in ${join(userDataDir, portFile)}`);
+      if (await changes.next()) continue;
+      const file = join(userDataDir, portFile);
+      throw new Error(`no browser has named its port in ${file}${changes.problem()}`);
     }
   } finally {
     clearTimeout(timer);
@@ -107,6 +109,8 @@ async function fromFileNow(userDataDir: string): Promise<Found | undefined> {
 interface Changes {
   /** Waits for the next change; false when there will be none. */
   next(): Promise<boolean>;
+  /** Why none is reported, if that is so. */
+  problem(): string;
   close(): void;
 }
 
@@ -114,24 +118,35 @@ function changesOf(dir: string, signal: AbortSignal): Changes {
   let changes = 0;
   let reported = 0;
   let wake = () => {};
-  const watcher = watch(dir, (_, name) => {
-    if (name !== null && name !== portFile) return;
-    changes += 1;
+  let problem: unknown; // systems limit how much can be watched
+  const fail = (error: unknown) => {
+    problem = error;
     wake();
-  });
-  watcher.on("error", () => wake());
+  };
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(dir, (_, name) => {
+      if (name !== null && name !== portFile) return;
+      changes += 1;
+      wake();
+    }).on("error", fail);
+  } catch (error) {
+    fail(error);
+  }
   const onAbort = () => wake();
   signal.addEventListener("abort", onAbort);
   return {
     async next() {
-      if (changes === reported && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      if (changes === reported && !signal.aborted && problem === undefined)
+        await new Promise<void>((resolve) => (wake = resolve));
       const changed = changes > reported;
       reported = changes;
       return changed;
     },
+    problem: () => (problem === undefined ? "" : `, and the folder cannot be watched: ${reason(problem)}`),
     close() {
       signal.removeEventListener("abort", onAbort);
-      watcher.close();
+      watcher?.close();
     },
   };
 }

@@ -403,7 +403,7 @@ export class LiveView {
       this.#chosen = page;
       this.#update();
       this.#showRequest();
-      whenAborted(signal, end); // also while the panel was opened
+      whenAborted(signal, end);
     });
   }
 

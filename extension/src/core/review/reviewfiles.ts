@@ -25,8 +25,8 @@ export class ReviewFiles {
   /** A review that cannot be kept is shown all the same. */
   async keep(review: Review): Promise<void> {
     try {
-      await mkdir(this.folder, { recursive: true });
-      await writeFile(this.#path(review.id + ending), JSON.stringify(review));
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      await writeFile(this.#path(review.id + ending), JSON.stringify(review), { mode: 0o600 });
       for (const name of (await this.#names()).slice(storedReviews)) await rm(this.#path(name), { force: true });
     } catch (error) {
       this.log.warn(`the review "${review.title}" would not survive a reload: ${reason(error)}`);
