@@ -104,3 +104,61 @@ func TestAwaitRevocation(t *testing.T) {
 		}
 	}
 }
+
+// answering is a user who is asked once; meanwhile the choice may change.
+type answering struct {
+	choosing
+	ask func(ctx context.Context) (Answer, error)
+}
+
+func (u *answering) Ask(ctx context.Context, _ Question) (Answer, error) { return u.ask(ctx) }
+
+// TestPermit: what becomes of a question, also when the user changes the mode in place of an answer.
+func TestPermit(t *testing.T) {
+	t.Parallel()
+	agent := Actor{Kind: Agent, ID: "1", Name: "a"}
+	q := Question{Actor: agent, Operation: Operation{Name: "browser_click", Class: Mutating}}
+	for name, c := range map[string]struct {
+		answer   Answer
+		err      error
+		meantime State // the user's choice while the question is shown; zero: none
+		reason   string
+		denied   string
+	}{
+		"allowed":                  {Answer{Allow: true, Reason: "user"}, nil, State{}, "user", ""},
+		"refused":                  {Answer{Reason: "user"}, nil, State{}, "", "the user did not allow it"},
+		"nobody answers":           {Answer{Reason: "timeout"}, nil, State{}, "", "nobody answered"},
+		"nobody can be asked":      {Answer{}, errors.New("no window"), State{}, "", "nobody could be asked: no window"},
+		"full in place of it":      {Answer{Reason: "user"}, nil, State{Mode: ModeFull}, "", ""},
+		"view in place of it":      {Answer{Allow: true}, nil, State{Mode: ModeView}, "", `"view"`},
+		"stopped in place of it":   {Answer{Allow: true}, nil, State{Mode: ModeAsk, Stopped: []string{"a"}}, "", "stopped"},
+		"full, and nobody to ask":  {Answer{}, errors.New("ended"), State{Mode: ModeFull}, "", ""},
+		"stopped, as the answer":   {Answer{Reason: "stopped"}, nil, State{}, "", "stopped"},
+		"view, as the answer":      {Answer{Reason: "mode"}, nil, State{}, "", `"view"`},
+		"covers more than the one": {Answer{Allow: true, Reason: ByGrant, Covers: Everything}, nil, State{}, ByGrant, ""},
+	} {
+		user := &answering{choosing: choosing{state: State{Mode: ModeAsk}, chosen: make(chan struct{})}}
+		user.ask = func(ctx context.Context) (Answer, error) {
+			if c.meantime.Mode != "" {
+				user.choose(c.meantime)
+				<-ctx.Done() // the question is taken back
+			}
+			return c.answer, c.err
+		}
+		grounds, err := NewEnforcer(user).Permit(t.Context(), q)
+		if (err == nil) != (c.denied == "") || err != nil && (!errors.As(err, new(*DeniedError)) ||
+			!strings.Contains(err.Error(), c.denied)) || c.reason != "" && grounds != (Grounds{c.reason, c.answer.Covers}) {
+			t.Errorf("%s: %+v, %v; want %q, %q", name, grounds, err, c.reason, c.denied)
+		}
+	}
+	user := &answering{choosing: choosing{state: State{Mode: ModeAsk}, chosen: make(chan struct{})}}
+	ctx, cancel := context.WithCancel(t.Context())
+	user.ask = func(ctx context.Context) (Answer, error) {
+		cancel()
+		<-ctx.Done()
+		return Answer{Allow: true}, nil
+	}
+	if _, err := NewEnforcer(user).Permit(ctx, q); !errors.Is(err, context.Canceled) || errors.As(err, new(*DeniedError)) {
+		t.Errorf("a caller that waits no longer: %v", err)
+	}
+}
