@@ -113,3 +113,34 @@ func TestOriginsAnd(t *testing.T) {
 		t.Error("a cookie's domain is decided otherwise")
 	}
 }
+
+// A cookie goes to any port, and to http unless it is secure; on this machine browsers send secure ones there too.
+func TestDecideCookie(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		allowed, domain string
+		secure          bool
+		want            Outcome
+	}{
+		{"http://a.example", "a.example", false, Allow},
+		{"http://a.example", "a.example", true, Deny},
+		{"https://a.example", "a.example", false, Allow},
+		{"https://a.example:8443", "a.example", true, Allow},
+		{"http://localhost:3000", "localhost", true, Allow},
+		{"http://shop.localhost", "shop.localhost", true, Allow},
+		{"http://127.0.0.1", "127.0.0.1", true, Allow},
+		{"http://notlocalhost", "notlocalhost", true, Deny},
+		{"https://x.a.example", ".a.example", true, Allow},
+		{"https://*.a.example", ".a.example", true, Allow},
+		{"https://x.a.example", "a.example", true, Deny},
+		{"https://a.example", ".b.example", true, Deny},
+	} {
+		o, err := ParseOrigins([]string{c.allowed}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := o.DecideCookie(c.domain, c.secure); d.Outcome != c.want {
+			t.Errorf("%s, the cookie of %s, secure %t: %+v, want %v", c.allowed, c.domain, c.secure, d, c.want)
+		}
+	}
+}
