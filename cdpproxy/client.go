@@ -26,6 +26,9 @@ type Client struct {
 	Access string
 	// Last is what the client did last; the embedding program sets it. Nil: nothing yet.
 	Last atomic.Pointer[LastAction]
+	// Holds is what the client has the browser hold up, for the user; the embedding program sets it. Nil or empty:
+	// nothing.
+	Holds atomic.Pointer[string]
 	// Done is closed when the client has disconnected or is being disconnected.
 	Done <-chan struct{}
 

@@ -42,6 +42,8 @@ type Client struct {
 	Last    *Action   `json:"last"`
 	// Running are the calls that have run for a while, the oldest first.
 	Running []Action `json:"running,omitempty"`
+	// Holds is what a CDP client has the browser hold up; empty: nothing.
+	Holds string `json:"holds,omitempty"`
 }
 
 // Action is what a client does, or did last.
@@ -86,6 +88,9 @@ func statusOf(now cdpproxy.Status) Status {
 		each := Client{ID: c.ID, Name: c.Name, Version: c.Version, Kind: "cdp", Since: c.Since.UTC()}
 		if last := c.Last.Load(); last != nil {
 			each.Last = &Action{Time: last.Time.UTC(), Text: last.Text}
+		}
+		if holds := c.Holds.Load(); holds != nil {
+			each.Holds = *holds
 		}
 		s.Clients = append(s.Clients, each)
 	}

@@ -110,7 +110,7 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		scripts:  map[*agentScript]bool{},
 		user:     o.User,
 	}
-	b.downloads = newDownloads(conn, o.Downloads, &b.running)
+	b.downloads = newDownloads(conn, o.Downloads, &b.running, b.disposition)
 	go b.eventLoop()
 	if _, err := protocol.Call(ctx, conn, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{
 		Discover: true,
@@ -123,6 +123,18 @@ func Connect(ctx context.Context, url string, opts *Options) (*Browser, error) {
 		return nil, fmt.Errorf("receive the browser's downloads: %w", err)
 	}
 	return b, nil
+}
+
+// disposition is the Content-Disposition of the last response from an address to one of the pages.
+func (b *Browser) disposition(url string) (header string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, in := range b.sessions {
+		if header == "" {
+			header = in.page.history.Network.LastHeader(url, "Content-Disposition")
+		}
+	}
+	return header
 }
 
 // ID identifies the browser to each of its clients: the last part of its address.

@@ -206,7 +206,8 @@ func (p *Page) explainTimeout(timeout *TimeoutError) error {
 	place, near, dialog := p.browser.dialogElsewhere(p)
 	hung := p.hung.Load()
 	if leaves && !(near && hung) {
-		return &LeavingError{departure.URL, timeout.Operation, time.Since(departure.Time).Round(time.Second)}
+		return &LeavingError{URL: departure.URL, Operation: timeout.Operation,
+			Elapsed: time.Since(departure.Time).Round(time.Second)}
 	}
 	if !hung {
 		return timeout

@@ -1,10 +1,14 @@
 package page
 
 import (
+	"cmp"
 	"context"
+	"mime"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/chromedp/cdproto/browser"
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -18,6 +22,8 @@ type downloads struct {
 	conn      *cdp.Conn
 	downloads *Downloads  // nil: the browser decides
 	running   *goroutines // of the connection
+	// disposition is the header that named the file at an address, as far as a page has seen it.
+	disposition func(url string) string
 
 	mu        sync.Mutex                                 // guards the fields that follow
 	pending   map[string]*browser.EventDownloadWillBegin // in progress, by id
@@ -25,9 +31,11 @@ type downloads struct {
 	changed   notify.Broadcast                           // notified when a download ends
 }
 
-func newDownloads(conn *cdp.Conn, into *Downloads, running *goroutines) *downloads {
+func newDownloads(
+	conn *cdp.Conn, into *Downloads, running *goroutines, disposition func(url string) string,
+) *downloads {
 	pending := map[string]*browser.EventDownloadWillBegin{}
-	return &downloads{conn: conn, downloads: into, running: running, pending: pending}
+	return &downloads{conn: conn, downloads: into, running: running, disposition: disposition, pending: pending}
 }
 
 // enable enables download events and saves downloads under unique names, until
@@ -65,10 +73,10 @@ func (d *downloads) progress(e *browser.EventDownloadProgress) {
 
 // end keeps the file of a complete download.
 func (d *downloads) end(event *browser.EventDownloadWillBegin, e *browser.EventDownloadProgress) {
-	download := Download{URL: event.URL, Name: event.SuggestedFilename, Size: int64(e.ReceivedBytes)}
+	download := Download{URL: event.URL, Name: d.name(event), Size: int64(e.ReceivedBytes)}
 	var err error
 	if e.State == browser.DownloadProgressStateCompleted {
-		download.File, err = d.downloads.Keep(filepath.Join(d.downloads.Dir, e.GUID), event.SuggestedFilename)
+		download.File, err = d.downloads.Keep(filepath.Join(d.downloads.Dir, e.GUID), download.Name)
 	} else {
 		download.Failed = "it was broken off"
 	}
@@ -79,6 +87,20 @@ func (d *downloads) end(event *browser.EventDownloadWillBegin, e *browser.EventD
 	defer d.mu.Unlock()
 	d.completed = append(d.completed, download)
 	d.changed.Notify()
+}
+
+// name is the file's name by the server. The browser suggests "_" for one with a byte that is no UTF-8, where its
+// system has no other encoding; the header has it as Latin-1.
+func (d *downloads) name(event *browser.EventDownloadWillBegin) string {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	if strings.ContainsFunc(event.SuggestedFilename, word) {
+		return event.SuggestedFilename
+	}
+	_, parameters, err := mime.ParseMediaType(d.disposition(event.URL))
+	if err != nil {
+		return event.SuggestedFilename
+	}
+	return cmp.Or(parameters["filename"], event.SuggestedFilename)
 }
 
 // Downloaded returns the downloads that have ended since its last call. For a URL, it waits

@@ -130,9 +130,16 @@ type LeavingError struct {
 	URL       string
 	Operation string // as in TimeoutError
 	Elapsed   time.Duration
+	// Holder may hold the request up, in place of the server; empty: nobody is known to.
+	Holder string
 }
 
 func (e *LeavingError) Error() string {
+	if e.Holder != "" {
+		return fmt.Sprintf("the page has been on its way to %s for %s; until it is there, it does not answer (%s). The "+
+			"server may never have been asked: %s. Press Escape (browser_press_key), which stops it, or navigate "+
+			"elsewhere", e.URL, e.Elapsed, e.Operation, e.Holder)
+	}
 	return fmt.Sprintf("the page has been on its way to %s for %s, and that server has not answered; until then the "+
 		"page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate elsewhere",
 		e.URL, e.Elapsed, e.Operation)

@@ -97,7 +97,7 @@ func (p *Page) frameNavigated(s *cdp.Session, e *cdppage.EventFrameNavigated) {
 	}
 	p.input.Choosers.Discard()
 	p.pointer.Committed()
-	p.history.DocumentCommitted()
+	p.history.DocumentCommitted(e.Frame.LoaderID)
 	p.guard.Committed(e.Frame.URL)
 	p.life.Commit(restored)
 	p.observer.Committed(e.Frame.URL + e.Frame.URLFragment)

@@ -126,7 +126,8 @@ func (p *Page) travel(
 	if err := p.observer.Recording(); err != nil {
 		return Change{}, err
 	}
-	ctx, end, err := p.begin(ctx, call{operation: operation, timeout: p.browser.opts.NavigateTimeout, leaves: true})
+	caller := ctx
+	ctx, end, err := p.begin(caller, call{operation: operation, timeout: p.browser.opts.NavigateTimeout, leaves: true})
 	if err != nil {
 		return Change{}, err
 	}
@@ -139,6 +140,11 @@ func (p *Page) travel(
 		p.lookBefore(ctx, false)
 	}
 	before := p.mark()
+	defer func() {
+		if caller.Err() != nil { // else its document would arrive in the next call
+			p.stop(caller)
+		}
+	}()
 	err = start(ctx)
 	p.browser.flush()
 	if c := p.changeSince(before); p.isRefused(c) {
@@ -185,6 +191,15 @@ func (p *Page) travel(
 		return Change{}, p.explain(err, operation)
 	}
 	return p.arrival(ctx, before), nil
+}
+
+// stop ends a navigation whose caller has given up, and awaits its end.
+func (p *Page) stop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), briefTimeout)
+	defer cancel()
+	if err := p.session.Call(ctx, cdppage.CommandStopLoading, nil, nil); err == nil {
+		_ = p.life.AwaitFor(ctx, briefTimeout, func() bool { return !p.life.IsLeaving() })
+	}
 }
 
 // downloads returns the result of a navigation that is a download: the page stays.

@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"context"
+
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/input"
 	"browser-coordinator/coordinator/page/snapshot"
@@ -272,4 +274,36 @@ func TestBackToErrors(t *testing.T) {
 	if after := len(p.History().Console.Messages("debug")); after != before {
 		t.Errorf("%d messages after %d: %+v", after, before, messages)
 	}
+}
+
+// A navigation that its caller cancels is stopped, whenever that is: its document does not arrive later.
+func TestCancelledNavigation(t *testing.T) {
+	t.Parallel()
+	requested, release := make(chan struct{}, 10), make(chan struct{})
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			requested <- struct{}{}
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		}
+		fmt.Fprintf(w, `<title>%s</title><a href="/slow">slow</a>`, r.URL.Path)
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-requested
+		cancel()
+	}()
+	if c, err := p.Navigate(ctx, url+"/slow"); err == nil {
+		t.Errorf("cancelled: %+v", c)
+	}
+	close(release)
+	pagetest.Expect(t, p, "new Promise((done) => requestAnimationFrame(() => done(document.title)))", `"/"`)
+	if c, err := p.Act(t.Context(), p.Input().Hover("a", input.HoverOptions{})); err != nil || c.Navigated ||
+		c.Loading != "" || p.URL() != url+"/" {
+		t.Errorf("afterwards: %+v %v", c, err)
+	}
+	pagetest.Navigate(t, p, url+"/slow")
+	pagetest.Expect(t, p, "document.title", `"/slow"`)
 }

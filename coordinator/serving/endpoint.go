@@ -144,7 +144,11 @@ func (e *Endpoint) announce(ctx context.Context) {
 			})
 		}
 		e.source.Announce("cdp", connected)
-		e.holds.publish(e.rule.Holds())
+		holds := e.rule.Holds()
+		e.holds.publish(holds)
+		for _, c := range clients {
+			c.Holds.Store(new(heldBy(c, holds)))
+		}
 		e.source.AnnounceServing(e.Owner())
 		pause := time.NewTimer(announceInterval)
 		for range 2 {

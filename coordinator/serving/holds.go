@@ -3,7 +3,10 @@ package serving
 import (
 	"cmp"
 	"log/slog"
+	"slices"
+	"strings"
 
+	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/coordinator/claim"
 )
@@ -28,6 +31,17 @@ func place(h access.ClientHold) string {
 		return claim.Holds(h.Browser)
 	}
 	return cmp.Or(h.Page, claim.Browser(h.Browser))
+}
+
+// heldBy is what a client holds up, in the words of an agent's answer; empty: nothing.
+func heldBy(c *cdpproxy.Client, all []access.ClientHold) string {
+	var sentences []string
+	for _, h := range all {
+		if text := sentence[h.Hold]; h.Client == c && !slices.Contains(sentences, text) {
+			sentences = append(sentences, text)
+		}
+	}
+	return strings.Join(sentences, ", and ")
 }
 
 // publish publishes the holds, and ends those that were.

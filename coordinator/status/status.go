@@ -310,12 +310,11 @@ func readEndpoint(ctx context.Context, hash string) (endpoint.Status, Endpoint) 
 func merge(windows, owners []Client) []Client {
 	for _, c := range owners {
 		index := slices.IndexFunc(windows, func(w Client) bool { return w.ID == c.ID })
-		switch {
-		case index < 0:
+		if index < 0 {
 			windows = append(windows, c)
-		case windows[index].Last == nil:
-			windows[index].Last = c.Last
+			continue
 		}
+		windows[index].Last, windows[index].Holds = cmp.Or(windows[index].Last, c.Last), c.Holds
 	}
 	return windows
 }

@@ -161,6 +161,9 @@ func row(c Client, now time.Time) []string {
 			last += ", in " + terminal.Cut(c.Last.URL, longest)
 		}
 	}
+	if c.Holds != "" {
+		last += "; it " + c.Holds
+	}
 	return []string{name, c.Kind, "for " + age(now.Sub(c.Since)), last}
 }
 

@@ -274,6 +274,9 @@ func downloads(t *testing.T, goOn <-chan struct{}) (url string) {
 		case "/report":
 			attach("report.csv", 3)
 			io.WriteString(w, "a,b")
+		case "/latin1":
+			attach("caf\xe9 men\xfa.csv", 3)
+			io.WriteString(w, "a,b")
 		case "/dots":
 			attach("../../.bashrc", 4)
 			io.WriteString(w, "dots")
@@ -309,6 +312,8 @@ func TestDownloads(t *testing.T) {
 		}
 	}
 	agent.Expect("browser_navigate", args{"url": url + "/dots"}, "(4 B)", agent.Saved("_.._.bashrc.bin"))
+	// The browser cannot read a byte that is no UTF-8.
+	agent.Expect("browser_navigate", args{"url": url + "/latin1"}, "Downloaded "+agent.Saved("café menú.csv")+" (3 B)")
 	agent.Expect("browser_click", args{"target": "#broken"}, "The download of "+url+"/broken failed")
 	agent.Expect("browser_click", args{"target": "#slow"},
 		"A download began, and the tab stays where it is: "+url+"/slow", "when it has ended")

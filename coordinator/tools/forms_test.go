@@ -201,3 +201,34 @@ cities.onclick = () => { document.title = "Lima"; show(city, cities, false) };
 		`"Extra large,Lima,true,true"`)
 	toolstest.RunTest(t, agent.Must("browser_export", nil))
 }
+
+// A download opens no document: it is no navigation in the list of requests, and a test waits for it.
+func TestNavigationToADownload(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/file":
+			w.Header().Set("Content-Disposition", "attachment; filename=report.csv")
+			io.WriteString(w, "a,b")
+		case "/none":
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			io.WriteString(w, `<!doctype html><title>Files</title><a href="/file">file</a><a href="/none">none</a>`)
+		}
+	})
+	agent := toolstest.OpenWindow(t).Start(options{}, "testing")
+	agent.Open(url + "/page")
+	agent.Expect("browser_navigate", args{"url": url + "/file"}, "A download began")
+	agent.Must("browser_click", args{"target": "text=file"})
+	agent.Must("browser_click", args{"target": "text=none"})
+	list := agent.Expect("browser_network_requests", args{"static": true}, "/page => 200", "/file", "/none")
+	if strings.Contains(list, "Navigated to") || strings.Contains(list, "before") {
+		t.Error(list)
+	}
+	agent.Open(url + "/next")
+	list = agent.Must("browser_network_requests", args{"static": true})
+	if strings.Contains(list, "/page") || !strings.Contains(list, "/next => 200") {
+		t.Error(list)
+	}
+	toolstest.RunTest(t, agent.Must("browser_export", nil))
+}

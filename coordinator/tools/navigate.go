@@ -55,6 +55,10 @@ var _ = define(Tool{
 		if err != nil {
 			to = in.URL
 		}
+		if d.Downloaded() {
+			return code(javascript.Format("Promise.all([$.waitForEvent('download'), $.goto($).catch(() => {})])", d.Page,
+				d.Page, to))
+		}
 		return export.Step{Code: []javascript.Expression{javascript.Format("$.goto($)", d.Page, to)}, Opens: to}
 	},
 })

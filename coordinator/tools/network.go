@@ -106,7 +106,7 @@ func requests(ctx context.Context, c *agent.Call, in requestsIn) error {
 func ofDocument(requests []history.Request) (own []history.Request, earlier int) {
 	var began time.Time
 	for _, r := range requests {
-		if r.Navigation && r.Started.After(began) {
+		if r.Opened && r.Started.After(began) {
 			began = r.Started
 		}
 	}
@@ -138,7 +138,7 @@ func describeRequests(requests []history.Request, wanted func(history.Request) b
 	var lines []string
 	opened := ""
 	for _, r := range requests {
-		if r.Navigation {
+		if r.Opened {
 			opened = r.URL
 		}
 		if !wanted(r) {

@@ -7,10 +7,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"browser-coordinator/coordinator/claim"
 	"browser-coordinator/coordinator/registry"
 	"browser-coordinator/coordinator/serving"
+	"browser-coordinator/coordinator/status"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/must"
 	"browser-coordinator/internal/toolstest"
@@ -26,7 +28,7 @@ type shared struct {
 }
 
 const sharedPage = `<!doctype html><title>Shared</title><script src="/app.js"></script>
-<button onclick="one()">Go</button>`
+<button onclick="one()">Go</button><button onclick="fetch('/item')">Later</button><a href="/next">Next</a>`
 
 // newShared has the first agent work in the tab that the user sees, and the second in one that it opens.
 func newShared(t *testing.T) *shared {
@@ -179,7 +181,19 @@ var settings = map[string]func(*shared){
 		s.told("The CDP client Playwright pauses requests")
 		request := args{"expression": `fetch("/item").then(() => true)`, "time": 1} // a navigation has 30 seconds
 		s.first.Refused("browser_wait_for", request, "the CDP client Playwright pauses requests", "disconnect")
+		if status := s.status(); !strings.Contains(status, "Playwright") || !strings.Contains(status, "it pauses requests") {
+			s.Error(status)
+		}
+		s.first.Expect("browser_click", args{"target": "text=Later"}, "No response yet", "held up: the CDP client Playwright")
+		s.first.Expect("browser_click", args{"target": "text=Next"}, "still loading", "held up: the CDP client Playwright")
+		if _, err := s.first.Call("browser_snapshot", nil); err == nil || strings.Contains(err.Error(), "has not answered") ||
+			!strings.Contains(err.Error(), "The server may never have been asked: the CDP client Playwright pauses requests") {
+			s.Error(err)
+		}
 		client.Leave()
+		if status := s.status(); strings.Contains(status, "pauses") {
+			s.Error(status)
+		}
 		s.first.Expect("browser_navigate", args{"url": s.url + "/again"}, "Shared")
 	},
 	"new tabs that wait": func(s *shared) {
@@ -205,6 +219,26 @@ func (s *shared) endpoint() string {
 	}
 	s.Cleanup(e.Close)
 	return "ws" + strings.TrimPrefix(e.URL(), "http") + "/devtools/browser/any"
+}
+
+// status is what coordinator status prints.
+func (s *shared) status() string {
+	s.Helper()
+	windows := registry.Open(s.Context(), registry.Options{})
+	defer windows.Close()
+	listing, err := windows.List(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	report, err := status.Read(s.Context(), windows, listing)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var text strings.Builder
+	if err := report.Write(&text, time.Now()); err != nil {
+		s.Fatal(err)
+	}
+	return text.String()
 }
 
 // page is the id of the tab with that path.

@@ -102,3 +102,23 @@ func TestEndlessAudit(t *testing.T) {
 		t.Errorf("afterwards: %+v %v", r, err)
 	}
 }
+
+// A finding about an element without a line of its own, as <html>, does not name what is in it.
+func TestFindingsOfWhatHasNoLine(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><html lang=en><title>Shop</title><div id=box><h2>Tea</h2></div>
+<p lang="xx-wrong">Word</p><div id=list role=list><span>Milk</span></div>`)
+	r, err := p.Auditor().Audit(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]string{}
+	for _, f := range r.Findings {
+		lines[f.Selector] = f.Element
+	}
+	for selector, want := range map[string]string{"html": "", "#box": "", "#list": "list: Milk", "p": "Word"} {
+		if line, found := lines[selector]; !found || line != want {
+			t.Errorf("%s: %q of %q, want %q", selector, line, lines, want)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func (w *Writer) Close() error {
 
 // Add adds a request.
 func (w *Writer) Add(r history.RequestDetails) error {
-	if r.Navigation || len(w.pages) == 0 {
+	if r.Opened || len(w.pages) == 0 {
 		w.pages = append(w.pages, document{
 			Started: timeText(r.Started), ID: fmt.Sprintf("page_%d", len(w.pages)+1), Title: w.hide(r.URL),
 		})

@@ -156,6 +156,7 @@ func (t DocumentReport) requests(session *cdp.Session) []*entry {
 			Started:  time.UnixMicro(int64(e.Start * 1000)),
 			Duration: time.Duration(e.Duration * float64(time.Millisecond)),
 			Done:     e.Done, Backfilled: true, Navigation: e.Initiator == "navigation",
+			Opened: e.Initiator == "navigation",
 		}
 		if kind := pastTypes[r.Type]; kind != "" {
 			r.Type = kind

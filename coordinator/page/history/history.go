@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	protocol "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -108,11 +109,14 @@ func (h *History) entryAdded(s *cdp.Session, e *log.EventEntryAdded) {
 	h.Console.entryAdded(s, e)
 }
 
-// DocumentCommitted records that the main frame shows another document.
-func (h *History) DocumentCommitted() {
+// DocumentCommitted records that the main frame shows another document, which has that loader.
+func (h *History) DocumentCommitted(loader protocol.LoaderID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.document++
+	for _, e := range h.Network.log.entries { // a navigation's request has the id of its loader
+		e.Opened = e.Opened || e.Navigation && string(e.id) == string(loader)
+	}
 }
 
 // AddressKnown adds the page's URL to entries from before it was known.

@@ -31,6 +31,19 @@ func (n *Network) Dismiss(is func(Request) bool) {
 	}
 }
 
+// LastHeader is a header of the last response from an address; empty: there was none.
+func (n *Network) LastHeader(url, name string) string {
+	n.history.mu.Lock()
+	defer n.history.mu.Unlock()
+	for _, e := range slices.Backward(n.log.entries) {
+		if e.URL == url {
+			_, received := e.headers()
+			return Header(headerText(received), name)
+		}
+	}
+	return ""
+}
+
 // LastFailure is the number of the last failure; 0: there was none.
 func (n *Network) LastFailure() int64 {
 	n.history.mu.Lock()

@@ -32,6 +32,8 @@ type Request struct {
 	// Navigation reports that it is the main frame's document, and not the target of a
 	// redirect.
 	Navigation bool
+	// Opened: the page has shown that document. A download, or a navigation that was cancelled, opens none.
+	Opened     bool
 	Backfilled bool  // begun before the page was attached, so no event reported its start
 	Size       int64 // bytes received
 	Started    time.Time

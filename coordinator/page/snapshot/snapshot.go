@@ -204,9 +204,13 @@ func (r *Reader) withElement(
 	})
 }
 
-// Line returns an element's line in a snapshot, with its ref if it accepts an action.
+// Line returns an element's line in a snapshot, with its ref if it accepts an action; empty: it has no line of its
+// own.
 func (r *Reader) Line(ctx context.Context, e *frame.Element) (string, error) {
 	read, err := r.outline(ctx, e.Frame, e, Options{Depth: 1})
+	if !read.Own {
+		return "", err
+	}
 	line, _, _ := strings.Cut(read.Text, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":"), err
 }
@@ -265,6 +269,7 @@ type outlineResult struct {
 	Known   bool // a script knows what to compare the document with
 	Notices []string
 	Cut     bool  // Options.most or main has left something out
+	Own     bool  // the first line is of the element that was read, not of one in it
 	Fresh   []any // alternates numbers and labels of elements whose label is new
 }
 

@@ -102,7 +102,7 @@ func (c *Call) run(ctx context.Context, former *Call) error {
 			err = c.attempt(ctx, former)
 		}
 	}
-	err = c.nameHolds(c.explain(err))
+	err = c.explain(c.nameHolds(err))
 	c.noteTakeover()
 	c.report(ctx, start, err)
 	return err
@@ -142,6 +142,7 @@ func (c *Call) lookAfter(ctx context.Context, err error) {
 		return
 	}
 	c.downloaded(ctx)
+	c.addHolds()
 	if c.hasEffect() {
 		c.Look(ctx, c.Out)
 	}

@@ -48,8 +48,25 @@ func (c *Call) nameHolds(err error) error {
 	if len(holds) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w. It may be held up: %s. The user can disconnect a client in the window's list of clients", err,
-		strings.Join(holds, "; "))
+	holder := strings.Join(holds, "; ")
+	if leaving, ok := errors.AsType[*page.LeavingError](err); ok {
+		leaving.Holder = holder // it is of this call alone
+		return fmt.Errorf("%w. %s", err, disconnect)
+	}
+	return fmt.Errorf("%w. It may be held up: %s. %s", err, holder, disconnect)
+}
+
+const disconnect = "The user can disconnect a client in the window's list of clients"
+
+// addHolds answers with who may hold up what the page still waits for.
+func (c *Call) addHolds() {
+	change := c.effect.change
+	if p := c.effect.page; p != nil && (change.Loading != "" || len(change.Waiting) > 0) {
+		holds := append(c.Agent.owner.Others(claim.Browser(p.BrowserID())), c.Agent.owner.Others(p.ID())...)
+		if len(holds) > 0 {
+			c.Out.Addf("That may be held up: %s. %s.", strings.Join(holds, "; "), disconnect)
+		}
+	}
 }
 
 // isLate reports whether an error is that of a page, or a browser, that did not answer in time.

@@ -56,6 +56,9 @@ func (d *Record) Message() string {
 // Clicked reports whether an upload clicked its target.
 func (d *Record) Clicked() bool { return d.call.effect.change.OpenedChooser }
 
+// Downloaded reports whether the call has started a download.
+func (d *Record) Downloaded() bool { return d.call.effect.change.Download != "" }
+
 // ToEnd reports whether a slow typing moved the caret to the end.
 func (d *Record) ToEnd() bool { return d.call.effect.change.CaretAtEnd }
 

@@ -35,6 +35,7 @@ function (options) {
   return JSON.stringify({
     ...printed,
     cut,
+    own: items.length === 1 && (items[0].owner === root || items[0].role === "text"),
     last: outline.last(),
     suspects: outline.suspects.length,
     customs: outline.customs.length,
