@@ -281,6 +281,7 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
+	watching.Go(func() { w.page.frames.RefreshAll(ctx) })
 	t := textWait{
 		ID: rand.Text(), Text: text, Gone: w.opts.Gone, Known: unknownTexts, New: w.opts.New,
 		Budget: w.rest().Milliseconds(),

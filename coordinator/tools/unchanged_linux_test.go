@@ -354,6 +354,8 @@ func TestWhatAPageNotices(t *testing.T) {
 		{"Runtime.evaluate", `{"expression":"document.title","userGesture":false}`, nil, false},
 		{"Runtime.enable", "", nil, false},
 		{"DOM.getDocument", `{"depth":-1,"pierce":true}`, []string{"DOM.enable"}, false},
+		{"DOM.getOuterHTML", `{"nodeId":1,"includeShadowDOM":true}`, []string{"DOM.enable", "DOM.getDocument"}, false},
+		{"DOM.describeNode", `{"nodeId":1,"depth":-1,"pierce":true}`, []string{"DOM.enable", "DOM.getDocument"}, false},
 		{"DOMSnapshot.captureSnapshot", `{"computedStyles":["color"]}`, nil, false},
 		{"DOM.getNodeForLocation", `{"x":10,"y":10}`, []string{"DOM.enable"}, false},
 		{"CSS.enable", "", []string{"DOM.enable"}, true}, // the server gets requests

@@ -322,5 +322,5 @@ const shadowable = `[...new Set([HTMLDocument, HTMLFormElement, HTMLElement, Ele
 		for (let p = of.prototype; p !== Object.prototype; p = Object.getPrototypeOf(p)) all.push(...Object.getOwnPropertyNames(p));
 		return all;
 	})
-	.concat(("library memory enter $ numbers elements watch generation closedRoots asked called given suspects lists " +
+	.concat(("library memory enter $ numbers elements watch generation closedRoots hosts called given lists " +
 		"waits steady missed watched owner axe define module exports").split(" ")))]`

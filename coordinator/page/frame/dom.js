@@ -46,7 +46,7 @@ if (!Object.hasOwn(globalThis, "memory")) {
   }
   Object.defineProperties(globalThis, {
     $: { value: { __proto__: symbols } },
-    memory: { value: { __proto__: null } },
+    memory: { value: { __proto__: null, closedRoots: new WeakMap(), hosts: [] } },
     // enter lets scripts use elements of another window, which has prototypes of its own.
     enter: { value: (w) => {
       if (windows.some((known) => known.deref() === w)) return;

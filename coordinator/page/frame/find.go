@@ -108,12 +108,19 @@ func alike(ctx context.Context, t *Tree, label string, in protocol.FrameID) stri
 // FindInTime is Find for a selector that may match only after the page has loaded. It
 // waits for a match in the main frame, across documents.
 func (t *Tree) FindInTime(ctx context.Context, target string, deadline time.Time) (*Element, error) {
-	for {
+	var refreshing sync.WaitGroup
+	defer refreshing.Wait()
+	waiting, end := context.WithCancel(ctx)
+	defer end()
+	for first := true; ; first = false {
 		e, err := t.Find(ctx, target)
 		var missing *TargetError
 		rest := time.Until(deadline)
 		if !errors.As(err, &missing) || !NoMatch(err) || rest <= 0 {
 			return e, err
+		}
+		if first {
+			refreshing.Go(func() { t.RefreshAll(waiting) })
 		}
 		session, world, err := t.World(ctx, cmp.Or(missing.frame, t.Main()))
 		if err == nil { // the browser refuses this when the document is replaced
@@ -127,10 +134,10 @@ func (t *Tree) FindInTime(ctx context.Context, target string, deadline time.Time
 }
 
 // matches is an expression that is true when a selector matches in the document. Only our
-// library knows selectors that are not CSS.
+// library knows selectors that are not CSS, and looks in shadow roots.
 func matches(selector string) string {
-	return "CSS.supports('selector(' + " + jsString(selector) + " + ')') ? " +
-		"document[$.querySelector](" + jsString(selector) + ") : library.query(" + jsString(selector) + ")"
+	return "CSS.supports('selector(' + " + jsString(selector) + " + ')') && " +
+		"document[$.querySelector](" + jsString(selector) + ") || library.query(" + jsString(selector) + ")"
 }
 
 // jsString is a JavaScript string literal.
@@ -243,8 +250,7 @@ func (t *Tree) Numbered(ctx context.Context, id protocol.FrameID, n int, label s
 }
 
 // findSelector looks for a selector in the main frame, then in the others, of which only one
-// may have a match. It includes shadow roots; closed ones only after a snapshot has adopted
-// them.
+// may have a match. It includes shadow roots.
 func (t *Tree) findSelector(ctx context.Context, selector string) (found *Element, err error) {
 	if _, _, within := cutFrame(selector); within {
 		return t.findWithin(ctx, selector)
@@ -389,6 +395,9 @@ func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) 
 		in *cdp.Session
 		r  runtime.EvaluateResult
 	)
+	if err := t.Refresh(ctx, id); err != nil {
+		return nil, err
+	}
 	err := t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		in = session
 		r, err = EvaluateIn(ctx, session, runtime.EvaluateParams{

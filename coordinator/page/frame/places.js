@@ -9,7 +9,7 @@ function (numbers = []) {
     // A picture of the whole page has it.
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return window === window.top;
     const hit = e.$getRootNode().$elementFromPoint(x, y);
-    return !hit || hit.$contains(e) || e.$contains(hit) || hit.$closest("label")?.$control === e || !!e.$shadowRoot;
+    return !hit || hit.$contains(e) || e.$contains(hit) || hit.$closest("label")?.$control === e || !!library.shadowOf(e);
   };
   const found = numbers
     .map((n) => [n, memory.elements?.get(n)?.deref()])

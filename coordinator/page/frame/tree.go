@@ -77,6 +77,7 @@ type Tree struct {
 	generations int // counts the documents
 	// cached are documents that no frame shows. The page cache may bring them back.
 	cached    map[protocol.LoaderID]cachedDocument
+	roots     map[protocol.FrameID]closedRoots
 	refs      refTable
 	worldName string                     // see ownName and SetBehind
 	bounds    func(address string) error // see Limit; nil: none
@@ -110,7 +111,7 @@ func New(main protocol.FrameID, session *cdp.Session, opts Options) *Tree {
 		main: main, session: session, opts: opts, refs: newRefTable(), worldName: ownName(worldName),
 		frames: map[protocol.FrameID]*Frame{
 			main: {ID: main, Session: session},
-		}, cached: map[protocol.LoaderID]cachedDocument{},
+		}, cached: map[protocol.LoaderID]cachedDocument{}, roots: map[protocol.FrameID]closedRoots{},
 	}
 }
 
@@ -428,6 +429,7 @@ func (t *Tree) remove(id protocol.FrameID) {
 	}
 	t.leave(f)
 	delete(t.frames, id)
+	delete(t.roots, id)
 	for child, f := range t.frames {
 		if f.Parent == id {
 			t.remove(child)

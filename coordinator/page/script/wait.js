@@ -17,7 +17,7 @@ function ({ id, text, gone, known, another, before, budget }) {
     observe(root);
     let all = root.$body ? root.$body.$innerText : [...root.$children].map((e) => e.$innerText ?? "").join("\n");
     for (const e of root.$querySelectorAll("*")) {
-      const shadow = e.$shadowRoot ?? memory.closedRoots?.get(e);
+      const shadow = library.shadowOf(e);
       if (shadow) all += "\n" + innerText(shadow);
     }
     return all;

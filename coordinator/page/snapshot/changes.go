@@ -48,7 +48,6 @@ type changesFound struct {
 	Title         string
 	Last          int
 	Customs       int // see outlineResult
-	Suspects      int // see outlineResult; if there are any, the rest is not there yet
 	Fresh         []any
 }
 
@@ -185,6 +184,7 @@ func (r *Reader) Before(ctx context.Context, still bool) {
 	if !compares || still && r.page.Frames.Single() {
 		return
 	}
+	_ = r.page.Frames.Refresh(ctx, main.ID) // what it cannot read now, the next look has
 	pending, all := frame.EvaluateEntered[bool](ctx, r.page.Frames, "!!memory.watch?.pending()")
 	if all && !slices.Contains(pending, true) {
 		return
@@ -285,31 +285,16 @@ func (r *Reader) changesIn(ctx context.Context, f frame.Frame, appeared bool) (f
 	if r.customs[f.ID] == f.Generation { // no event reports a change of these
 		_, _ = internals(ctx, r.page.Frames, f.Session, f.ID)
 	}
-	found, err = r.callChanges(ctx, f, appeared, true)
-	for depth := 1; err == nil && found.Suspects > 0; depth++ { // a closed root may contain further ones
-		if _, err = r.adopt(ctx, f.Session, f.ID); err != nil && !cdp.Refused(err) {
-			break
-		}
-		before := found
-		found, err = r.callChanges(ctx, f, appeared, depth < maxClosedDepth)
-		found.Much, found.Compared, found.Title = before.Much ||
-			found.Much, before.Compared, cmp.Or(found.Title, before.Title)
-		found.Notices, found.Again = append(before.Notices, found.Notices...), append(before.Again, found.Again...)
+	if err := r.page.Frames.Refresh(ctx, f.ID); err != nil {
+		return found, err
 	}
-	return found, err
-}
-
-// callChanges runs changes.js.
-func (r *Reader) callChanges(
-	ctx context.Context, f frame.Frame, appeared, adopts bool,
-) (found changesFound, err error) {
 	var in runtime.ExecutionContextID
 	err = r.page.Frames.InWorld(ctx, f.ID, func(session *cdp.Session, world runtime.ExecutionContextID) error {
 		now, _ := r.page.Frames.Frame(f.ID)
 		in = world
 		err := frame.CallIn(ctx, session, world, frame.Call("changes"), map[string]any{
 			"last": r.page.Frames.Refs().Last(), "lost": r.unnumbered[f.ID], "generation": now.Generation,
-			"appeared": appeared, "adopts": adopts, "budget": r.page.CompareTimeout.Milliseconds() / budgetShare,
+			"appeared": appeared, "budget": r.page.CompareTimeout.Milliseconds() / budgetShare,
 		}, &found)
 		r.received(f.ID, err)
 		return err

@@ -28,7 +28,7 @@ func (r *Reader) Markdown(ctx context.Context, target string) (Snapshot, error) 
 }
 
 // HTML returns the current HTML of the page's document, or of a target. Shadow roots
-// appear as declarative templates; closed ones only after a snapshot has adopted them.
+// appear as declarative templates.
 func (r *Reader) HTML(ctx context.Context, target string) (string, error) {
 	var text string
 	return text, r.read(ctx, "reading the HTML", "html", target, &text)
@@ -42,6 +42,9 @@ func (r *Reader) read(ctx context.Context, operation, function, target string, r
 		})
 	}
 	return r.page.Run(ctx, operation, 0, func(ctx context.Context) error {
+		if err := r.page.Frames.Pierce(ctx, r.page.Frames.Main()); err != nil {
+			return err
+		}
 		return r.page.Frames.Evaluate(ctx, "library."+function+".call(null)", result)
 	})
 }

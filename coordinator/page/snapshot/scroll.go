@@ -356,6 +356,11 @@ type scrolling struct {
 
 func (r *Reader) scroll(ctx context.Context, in protocol.FrameID, how scrolling) (spot position, err error) {
 	err = r.page.Run(ctx, "scrolling", 0, func(ctx context.Context) error {
+		if how.Gather {
+			if err := r.page.Frames.Pierce(ctx, in); err != nil {
+				return err
+			}
+		}
 		return r.page.Frames.Run(ctx, in, scrollScript, how, &spot)
 	})
 	return spot, err

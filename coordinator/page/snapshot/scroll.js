@@ -12,7 +12,7 @@ async function ({ list: which, move, gather, wait }) {
     search.roots = [document];
     for (const root of search.roots) {
       for (const e of root.$querySelectorAll("*")) {
-        const shadow = e.$shadowRoot ?? memory.closedRoots?.get(e);
+        const shadow = library.shadowOf(e);
         if (shadow) search.roots.push(shadow);
         if (e !== page && scrolls(e)) inner.push(e);
       }
@@ -103,7 +103,7 @@ async function ({ list: which, move, gather, wait }) {
     let e = document.$elementFromPoint(x, y);
     for (
       let inner;
-      (inner = e && (e.$shadowRoot ?? memory.closedRoots?.get(e))?.$elementFromPoint(x, y)) && inner !== e;
+      (inner = e && library.shadowOf(e)?.$elementFromPoint(x, y)) && inner !== e;
     )
       e = inner;
     if (

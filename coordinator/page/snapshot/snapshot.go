@@ -120,7 +120,7 @@ type Snapshot struct {
 //
 // A script in the page builds the tree. CDP's Accessibility domain has a response that is
 // a hundred times larger and slower, and does not know which element a click reaches.
-// The browser provides closed shadow roots, see adopt.
+// The browser provides closed shadow roots, see [frame.Tree.Pierce].
 func (r *Reader) Snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	var s Snapshot
 	err := r.page.Run(ctx, "taking a snapshot", 0, func(ctx context.Context) (err error) {
@@ -200,6 +200,9 @@ func (r *Reader) withElement(
 			return err
 		}
 		defer e.Release(ctx)
+		if err := r.page.Frames.Pierce(ctx, e.Frame); err != nil {
+			return err
+		}
 		return do(ctx, e)
 	})
 }
@@ -262,8 +265,6 @@ type outlineResult struct {
 	// Sighted alternates numbers and names of the elements to look for. Self is their role.
 	Sighted []any
 	Self    string
-	// Suspects is how many elements may have a closed shadow root.
-	Suspects int
 	// Customs is how many elements may have a role that the browser alone knows.
 	Customs int
 	Known   bool // a script knows what to compare the document with
@@ -410,6 +411,9 @@ func (r *Reader) outlineDocument(
 	// numbers of the previous one.
 	r.numbering.Lock()
 	defer r.numbering.Unlock()
+	if err := r.page.Frames.Pierce(ctx, id); err != nil {
+		return outlineResult{}, err
+	}
 	last := r.page.Frames.Refs().Last()
 	params := runtime.CallFunctionOnParams{FunctionDeclaration: frame.Call("snapshot"), ReturnByValue: new(true)}
 	var session *cdp.Session
@@ -448,21 +452,10 @@ func (r *Reader) outlineDocument(
 			return look()
 		})
 	}
-	// A closed root may contain further closed roots, which the next call of look finds.
-	for depth := 0; err == nil && read.Suspects > 0 && depth < maxClosedDepth; depth++ {
-		var adopted bool
-		if adopted, err = r.adopt(ctx, session, id); cdp.Refused(err) {
-			err = frame.ErrGone // its document is being replaced
-		}
-		if !adopted {
-			break
-		}
-		err = look()
-	}
 	if err == nil && read.Customs > 0 {
 		var fresh bool
 		if fresh, err = internals(ctx, r.page.Frames, session, id); cdp.Refused(err) {
-			err = frame.ErrGone
+			err = frame.ErrGone // its document is being replaced
 		}
 		if fresh && err == nil {
 			err = look()

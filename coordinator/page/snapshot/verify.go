@@ -125,6 +125,9 @@ func (r *Reader) VerifyText(ctx context.Context, text string) (locator javascrip
 			if visible {
 				return nil
 			}
+			if err := r.page.Frames.Pierce(ctx, id); err != nil {
+				return err
+			}
 			var not notShown
 			err := r.page.Frames.Run(ctx, id, shownFunction, map[string]any{"texts": []string{text}}, &not)
 			if there := len(not.Missing) == 0 || len(not.Unseen) > 0; err != nil || !there || !r.frameShown(ctx, id) {

@@ -4,7 +4,7 @@ function (itself) {
   const elsewhere = (e) => !e || (e.$nodeName === "BODY" || e.$nodeName === "HTML") && !e.$isContentEditable;
   let e = document.$activeElement;
   if (elsewhere(e)) return;
-  for (let inner; !elsewhere((inner = (e.$shadowRoot ?? memory.closedRoots?.get(e))?.$activeElement));) e = inner;
+  for (let inner; !elsewhere((inner = library.shadowOf(e)?.$activeElement));) e = inner;
   const apart = e.$nodeName === "IFRAME" || e.$nodeName === "FRAME";
   return itself ? e : { ...library.naming().identify(e), apart, text: library.takesText.call(e) };
 }

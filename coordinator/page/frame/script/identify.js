@@ -6,7 +6,8 @@ function ({ pointer, at }) {
   const p = r && (at ? library.pointAt.call(this, at) : library.ownPoint.call(this, r));
   const hit = (root) => {
     const found = root.$elementFromPoint(p.x, p.y);
-    return (found?.$shadowRoot && found.$shadowRoot !== root && hit(found.$shadowRoot)) || found;
+    const shadow = found && library.shadowOf(found);
+    return (shadow && shadow !== root && hit(shadow)) || found;
   };
   return library.naming().identify(this, r ? hit(this.$getRootNode()) : null);
 }

@@ -10,9 +10,8 @@ function (selector, hidden) {
   const { shown } = library.visibility(),
     { squash } = library.naming();
   const own = /(?<!\\):(?:(?:has-text|text|text-is)\(|visible\b)/; // pseudo-classes of Playwright
-  const shadowOf = (e) => e.$shadowRoot ?? memory.closedRoots?.get(e);
   // below are a root or element and the shadow roots in it.
-  const below = (n) => [n, ...[n, ...n.$querySelectorAll("*")].map(shadowOf).filter(Boolean).flatMap(below)];
+  const below = (n) => [n, ...[n, ...n.$querySelectorAll("*")].map(library.shadowOf).filter(Boolean).flatMap(below)];
   const within = (roots, css) => roots.flatMap(below).flatMap((root) => [...root.$querySelectorAll(css)]);
 
   const one = /^(.+\))\.(first|last|nth)\((\d*)\)$/s.exec(selector);

@@ -1,7 +1,6 @@
 function () {
   // Functions for the roles and names of elements. What they learn of a document's labels
   // holds for one use: take new ones for each.
-  const closedRoots = memory.closedRoots ?? new WeakMap();
   const MAX_NAME = 200;
 
   // Marks of where a word may be broken are no part of it, nor is what marks lines of a snapshot.
@@ -91,7 +90,7 @@ function () {
   }
 
   const flat = (n) => {
-    const shadow = n.$shadowRoot ?? closedRoots.get(n);
+    const shadow = library.shadowOf(n);
     if (shadow) return shadow.$childNodes;
     if (n.$nodeName === "SLOT") {
       const assigned = n.$assignedNodes();

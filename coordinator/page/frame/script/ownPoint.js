@@ -13,7 +13,8 @@ function ({ left, top, right, bottom }) {
     (n.$nodeName === "LABEL" ? n.$control && n.$control !== this : actionable.has(roleOf(n)));
   const hit = (x, y, root = this.$getRootNode()) => {
     const found = root.$elementFromPoint(x, y);
-    return (found?.$shadowRoot && found.$shadowRoot !== root && hit(x, y, found.$shadowRoot)) || found;
+    const shadow = found && library.shadowOf(found);
+    return (shadow && shadow !== root && hit(x, y, shadow)) || found;
   };
   // inner is the outermost control in this element that a node is part of: null for none,
   // undefined if the node is not in this element.

@@ -24,8 +24,8 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
   };
   const deepest = (root, x, y) => {
     let found = root.$elementFromPoint(x, y);
-    while (found?.$shadowRoot) {
-      const inner = found.$shadowRoot.$elementFromPoint(x, y);
+    for (let shadow; (shadow = found && library.shadowOf(found)); ) {
+      const inner = shadow.$elementFromPoint(x, y);
       if (!inner || inner === found) break;
       found = inner;
     }

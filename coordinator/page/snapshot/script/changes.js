@@ -6,15 +6,13 @@ function (options) {
   const compared = watch.knows() && !options.lost;
   const found = watch.changes(options);
   if (
-    !found.suspects &&
     !watch.knows() &&
     document.$documentElement &&
     document.$getElementsByTagName("*").length <= 5000
   ) {
     const outline = library.outline(document.$documentElement, options);
     const items = outline.itemsOf(document.$documentElement);
-    if (outline.suspects.length && options.adopts) found.suspects = outline.suspects.length;
-    else watch.learn(outline, items);
+    watch.learn(outline, items);
     found.fresh = outline.fresh.flat();
     found.last = outline.last();
     if (options.appeared && watch.knows()) found.after = watch.all();

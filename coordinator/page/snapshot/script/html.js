@@ -4,7 +4,7 @@ function () {
   const root = this instanceof Element ? this : document.$documentElement;
   const roots = [];
   const collect = (n) => {
-    const shadow = n.$shadowRoot ?? memory.closedRoots?.get(n);
+    const shadow = library.shadowOf(n);
     if (shadow) {
       roots.push(shadow);
       for (const e of shadow.$querySelectorAll("*")) collect(e);

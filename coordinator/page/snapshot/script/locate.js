@@ -4,7 +4,7 @@ function () {
   const e = this;
   const roots = (root) => [
     root,
-    ...[...root.$querySelectorAll("*")].filter((h) => h.$shadowRoot).flatMap((h) => roots(h.$shadowRoot)),
+    ...[...root.$querySelectorAll("*")].map(library.shadowOf).filter(Boolean).flatMap(roots),
   ];
   const all = roots(document);
   const count = (selector) => all.reduce((n, r) => n + r.$querySelectorAll(selector).length, 0);

@@ -23,7 +23,7 @@ function () {
   };
   const root = given ? this : pick();
   const flat = (n) => {
-    const shadow = n.$shadowRoot ?? memory.closedRoots?.get(n);
+    const shadow = library.shadowOf(n);
     if (shadow) return shadow.$childNodes;
     if (n.$nodeName === "SLOT") {
       const assigned = n.$assignedNodes();

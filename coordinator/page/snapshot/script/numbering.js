@@ -7,8 +7,6 @@ function ({ generation, lost }) {
     memory.generation = generation;
     memory.numbers = new WeakMap();
     memory.elements = new Map();
-    memory.closedRoots = new WeakMap();
-    memory.asked = new WeakSet();
     memory.semantics = new WeakMap();
     memory.plain = new Set();
     memory.anySemantics = false;

@@ -1,14 +1,9 @@
 function (root, { last, depth, interactive, look, clipped, full, most = Infinity, landmarks }) {
   // The accessibility tree of an element as items, and their lines. It runs in our
   // isolated world, which also keeps the elements that it has numbered, see numbering.
-  // closedRoots holds the closed shadow roots, by their hosts; asked are the elements
-  // of which it is known whether they have one. The suspects are new ones: only
-  // the browser knows (see adopt).
   // called is what the answers called the numbered elements.
-  const { numbers, elements, asked, called } = memory;
-  const MAX_SUSPECTS = 200,
-    MAX_CUSTOMS = 50;
-  const suspects = (memory.suspects = []);
+  const { numbers, elements, called } = memory;
+  const MAX_CUSTOMS = 50;
   const customs = (memory.customs = (memory.customs ?? []).filter(
     (e) => e.$isConnected && !memory.plain.has(e.$localName),
   ));
@@ -148,7 +143,7 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
     if (aria(e, "invalid") ? aria(e, "invalid") !== "false" : invalid(e)) a.push("invalid");
     if (aria(e, "current") && aria(e, "current") !== "false") a.push("current");
     if (role === "dialog" && (aria(e, "modal") === "true" || e.$matches(":modal"))) a.push("modal");
-    if (e !== document.$body && e.$getRootNode().$activeElement === e && !e.$shadowRoot) a.push("active");
+    if (e !== document.$body && e.$getRootNode().$activeElement === e && !library.shadowOf(e)) a.push("active");
     if (aria(e, "busy") === "true") a.push("busy");
     const popup = aria(e, "haspopup");
     if (popup && popup !== "false") a.push("haspopup=" + (popup === "true" ? "menu" : popup));
@@ -254,7 +249,7 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
   function childrenOf(e, cursor, mute) {
     const items = [];
     const closed = e.$nodeName === "DETAILS" && !e.$open;
-    const shadow = e.$shadowRoot ?? memory.closedRoots.get(e);
+    const shadow = library.shadowOf(e);
     if (shadow) shadows.push(shadow);
     const [before, after] = mute ? ["", ""] : generated(e);
     if (before) add(items, [text(before, e)], false);
@@ -326,15 +321,6 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
     sighted.push(number(shown, { role, name }), name, unseen(seen));
   }
 
-  // suspect reports whether an element may have a closed shadow root: custom elements,
-  // and those that show something without a child.
-  const hosts = set("ARTICLE ASIDE BLOCKQUOTE BODY DIV FOOTER H1 H2 H3 H4 H5 H6 HEADER MAIN NAV P SECTION SPAN");
-  function suspect(e) {
-    if (e.$shadowRoot || asked.has(e) || suspects.length >= MAX_SUSPECTS) return false;
-    if (e.$localName.includes("-")) return e.$matches(":defined");
-    return hosts.has(e.$nodeName) && !e.$firstChild && e.$offsetHeight > 0;
-  }
-
   // custom reports whether an element may have a role that only the browser knows, see internals.
   const custom = (e) =>
     e.$localName.includes("-") &&
@@ -389,7 +375,6 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
       hidden.push(e);
       return [];
     }
-    if (suspect(e)) suspects.push(e);
     if (custom(e)) customs.push(e);
     const seeable = style.visibility === "visible", shown = seeable && !collapsed(e, style);
     const pointer = style.cursor === "pointer" && cursor !== "pointer";
@@ -810,7 +795,6 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
     print,
     hidden,
     shadows,
-    suspects,
     customs,
     sighted,
     fresh,

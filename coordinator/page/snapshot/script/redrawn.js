@@ -14,7 +14,7 @@ function () {
     if (numbers.has(e)) return true;
     const inner = e.$firstElementChild ? e.$querySelectorAll("*") : [];
     visited += inner.length;
-    return [...inner].some((c) => numbers.has(c) || c.$shadowRoot);
+    return [...inner].some((c) => numbers.has(c) || library.shadowOf(c));
   };
   // note keeps the elements that this record of a mutation has removed.
   function note({ target, addedNodes, removedNodes }) {

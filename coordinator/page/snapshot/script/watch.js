@@ -211,10 +211,11 @@ function () {
   // and notes their hosts.
   function attached(scope) {
     for (const e of scope.$querySelectorAll("*")) {
-      if (!e.$shadowRoot) continue;
-      if (!observed.has(e.$shadowRoot)) note(dirty, e);
-      observe(e.$shadowRoot);
-      attached(e.$shadowRoot);
+      const shadow = library.shadowOf(e);
+      if (!shadow) continue;
+      if (!observed.has(shadow)) note(dirty, e);
+      observe(shadow);
+      attached(shadow);
     }
   }
   function settled() {
@@ -434,10 +435,6 @@ function () {
         refresh(e, outline, regions, groups);
       }
       take(outline);
-      if (outline.suspects.length && options.adopts && !overflow) { // their content is to be among the changes
-        settled();
-        return { ...found, suspects: outline.suspects.length, fresh: outline.fresh.flat(), last: outline.last() };
-      }
       marks = new Map();
       Object.assign(found, {
         before: print("before"),
