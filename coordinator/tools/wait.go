@@ -154,10 +154,8 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 	if err := c.AnswerAction(sentence)(result.Change, err); err != nil || in.Text == "" || c.HasNext() {
 		return err
 	}
-	if c.Agent.Test != nil {
-		frame, _ := p.Reader().VerifyText(ctx, in.Text) // it may have gone again
-		c.SeenIn(frame)
-	}
+	frame, _ := p.Reader().VerifyText(ctx, in.Text) // it may have gone again
+	c.SeenIn(frame)
 	if strings.Contains(strings.ToLower(c.Look(ctx, c.Out)), strings.ToLower(in.Text)) {
 		return nil
 	}

@@ -114,7 +114,7 @@ describe("of a real agent", () => {
   const tab = (name: string) => window.page.locator(".tab.active", { hasText: name });
 
   beforeAll(async () => {
-    real = await Agent.start(thisRun(), scene.shop.folder, "--caps", "testing");
+    real = await Agent.start(thisRun(), scene.shop.folder);
     await real.use("browser_snapshot");
   });
 
@@ -123,7 +123,7 @@ describe("of a real agent", () => {
   test("what runs is on top, with its script, until it ends", async () => {
     const { page } = window;
     const runs = real.use("browser_evaluate", { function: script });
-    const row = bar.row("Activity", /Evaluate\s*running · e2e-agent · since [0-9:]{8}/);
+    const row = bar.row("Activity", /\(\) => new Promise.*\s*Evaluate · running · e2e-agent · since [0-9:]{8}/);
     await row.waitFor();
     expect((await read())[0]).toMatch(/running/);
     await row.click();
@@ -174,15 +174,25 @@ describe("of a real agent", () => {
     await line("getByRole('button', { name: 'Buy'").waitFor();
   });
 
-  test("an agent whose actions are not recorded exports none, and the reason is shown", async () => {
+  test("an agent that has done nothing exports no test, and the reason is shown", async () => {
     const other = await Agent.start(thisRun(), scene.shop.folder);
     await other.use("browser_snapshot");
     await real.close();
     await coordinator.announce();
     await expect.poll(() => bar.pane("Agents").locator(".monaco-list-row").count()).toBe(3); // it alone is connected
     await window.command("Export Activity as a Test...");
-    const refusal = /exports no test: what it does is not recorded\. Start its program with --caps/;
+    const refusal = /exports no test: it has done nothing in a page yet/;
     await window.page.locator(".notification-toast", { hasText: refusal }).waitFor();
     await other.close();
+  });
+
+  test("a picture that is open stays so over a reload of the window", async () => {
+    await bar.row("Activity", /Picture/).click();
+    await tab("picture.jpg").waitFor();
+    await window.reload();
+    await tab("picture.jpg").waitFor();
+    const picture = window.page.frameLocator("iframe.webview.ready").frameLocator("#active-frame").locator("img");
+    await picture.waitFor();
+    await window.screenshot("activity-picture-reloaded");
   });
 });

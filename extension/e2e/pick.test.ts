@@ -221,7 +221,7 @@ describe("in a browser that the user sees", () => {
     await window.tab("Live View").waitFor({ state: "detached" });
     await rounds();
     const bar = await SideBar.open(window);
-    await bar.row("Activity", "Evaluate").click();
+    await bar.row("Activity", /Evaluate/).click();
     await bar.row("Activity", "Picture").waitFor();
     await agent.close();
     await expectUnchanged();

@@ -33,6 +33,7 @@ done
 
 let program: string;
 let store: Store;
+let clients: Clients;
 let permissions: Permissions;
 let own: OwnBrowserControl;
 let held: { dispose(): void }[];
@@ -43,9 +44,10 @@ beforeEach(async () => {
   await writeFile(program, coordinator, { mode: 0o700 });
   editor.configured.set("browserCoordinator.coordinatorPath", program);
   store = new Store();
-  permissions = new Permissions(store, new Clients(), () => 60_000);
+  clients = new Clients();
+  permissions = new Permissions(store, clients, () => 60_000);
   const sessions = new Sessions(store, async () => undefined, silent);
-  const parts = { extension: editor.Uri.file(folder) as never, store, sessions, permissions };
+  const parts = { extension: editor.Uri.file(folder) as never, store, sessions, permissions, clients };
   own = new OwnBrowserControl(parts, silent);
   held = [own.register(), new WindowAccess({} as never, store, silent).watch()];
 });
@@ -119,6 +121,7 @@ test("a key that was meant for the editor hands over no tab", async () => {
   list?.click("My bank");
   await handing;
   expect(await requests()).toEqual(["tabs", "hand-over T"]);
+  expect(clients.actions.map(({ act }) => act)).toEqual(['Handed over the tab "My bank" of https://bank.example']);
 });
 
 test("a tab that was handed over is taken back in the same list", async () => {
@@ -130,6 +133,7 @@ test("a tab that was handed over is taken back in the same list", async () => {
   list?.click("My mail");
   await handing;
   expect(await requests()).toEqual(["tabs", "take-back H"]);
+  expect(clients.actions.map(({ act }) => act)).toEqual(['Took back the tab "My mail" of https://bank.example']);
 });
 
 describe("an agent that asks for a tab", () => {

@@ -69,9 +69,7 @@ type Options struct {
 	// Whole: an answer has no parts, however long it is. Its reader keeps what it does not show.
 	Whole bool
 	// Spell has a text of ours name the tools as the agent's host calls them; nil: by their names.
-	Spell func(text string) string
-	// Record: a test of what an agent does can be exported.
-	Record bool
+	Spell  func(text string) string
 	Logger *slog.Logger
 }
 
@@ -92,8 +90,8 @@ type Agent struct {
 	Shot atomic.Pointer[capture.Image]
 	// Video is the one that has begun and is not stopped; nil: there is none.
 	Video atomic.Pointer[Video]
-	// Test is what the agent has done; nil: it is not recorded.
-	Test *export.Test
+	// Test is what the agent has done.
+	Test export.Test
 
 	host       Host
 	owner      *claim.Owner  // this agent; nil: there are no others
@@ -146,9 +144,6 @@ func New(o *Options, host Host) *Agent {
 		a.owner = a.Claims.Owner(a.presence.client.ID, ownerName(unnamed))
 	}
 	a.places = newPlaces(a.owner.Claim, a.worksIn, a.releaseIdle)
-	if a.Record {
-		a.Test = &export.Test{}
-	}
 	return a
 }
 

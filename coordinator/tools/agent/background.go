@@ -43,9 +43,7 @@ func (a *Agent) giveTest(ctx context.Context) {
 		return
 	}
 	test := vscodeipc.TestGiveArg{Client: a.Info()}
-	if a.Test == nil {
-		test.Problem = "what it does is not recorded. Start its program with --caps testing."
-	} else if test.Code = a.Test.File(a.Secrets); test.Code == "" {
+	if test.Code = a.Test.File(a.Secrets); test.Code == "" {
 		test.Problem = "it has done nothing in a page yet that a test can repeat."
 	}
 	err := window.GiveTest(ctx, test)

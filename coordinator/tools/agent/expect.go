@@ -112,7 +112,10 @@ func (c *Call) expected(ctx context.Context) []export.Expectation {
 	slices.SortStableFunc(candidates, func(a, b shownLine) int { return rank(a) - rank(b) })
 	var found []export.Expectation
 	for _, l := range candidates {
-		if e := c.expectation(ctx, l); e != nil && len(found) < export.MostExpected {
+		if len(found) == export.MostExpected {
+			break // each asks the page
+		}
+		if e := c.expectation(ctx, l); e != nil {
 			found = append(found, e)
 		}
 	}

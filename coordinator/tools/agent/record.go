@@ -78,7 +78,7 @@ func (c *Call) AnswersDialog(dialog *page.Dialog) { c.effect.trace.dialog = dial
 
 // locate notes a locator of an element that the call acts on.
 func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
-	if c.Agent.Test == nil || target == "" {
+	if target == "" {
 		return
 	}
 	locator, err := p.Reader().Locator(ctx, target)
@@ -92,7 +92,7 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 func (c *Call) record(ctx context.Context, failed error) {
 	d := &c.effect
 	code := c.Request.Code
-	if c.Agent.Test == nil || code == nil && (c.Request.readOnly() || c.Request.Local) {
+	if code == nil && (c.Request.readOnly() || c.Request.Local) {
 		return
 	}
 	comment := ""
@@ -130,7 +130,7 @@ func (c *Call) record(ctx context.Context, failed error) {
 		if code == nil {
 			return export.Step{Comment: cmp.Or(comment, c.Request.Operation.Name+" is not part of the test.")}
 		}
-		done := &Record{Page: variable, Scope: variable, call: c, test: c.Agent.Test}
+		done := &Record{Page: variable, Scope: variable, call: c, test: &c.Agent.Test}
 		if !d.trace.frame.IsZero() {
 			done.Scope = javascript.Format("$.$", variable, d.trace.frame)
 		}

@@ -13,8 +13,11 @@ import (
 	"browser-coordinator/coordinator/javascript"
 )
 
-// Most bounds the steps of a test.
-const Most = 1000
+// Most bounds the steps of a test, and maxSource its code in bytes: every agent's is collected.
+const (
+	Most      = 1000
+	maxSource = 16 << 20
+)
 
 // Test collects the steps of a test.
 type Test struct {
@@ -26,6 +29,7 @@ type Test struct {
 	pages     map[string]variable // by id
 	passwords map[string]string   // what was typed into password fields, by variable
 	truncated bool                // a step was left out, see Most
+	size      int                 // of the code
 }
 
 // variable is the number of a page's variable: page, page1, page2.
@@ -108,7 +112,7 @@ const MostExpected = 2
 func (t *Test) Add(in Page, make func(page javascript.Expression) Step, outcome Outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.steps) >= Most {
+	if len(t.steps) >= Most || t.size > maxSource {
 		t.truncated = true
 		return
 	}
@@ -126,6 +130,9 @@ func (t *Test) Add(in Page, make func(page javascript.Expression) Step, outcome 
 			delete(t.pages, in.ID)
 		}
 		return
+	}
+	for _, code := range made.Code {
+		t.size += len(code.String())
 	}
 	if !declared {
 		t.begin(v, in.URL, made.Opens != "")

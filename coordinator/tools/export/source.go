@@ -25,7 +25,7 @@ func (t *Test) File(hidden *secrets.Set) string {
 		w.step(s)
 	}
 	if t.truncated {
-		w.comment(fmt.Sprintf("The session went on: a test has at most %d steps.", Most))
+		w.comment(fmt.Sprintf("The session went on: a test has at most %d steps and %d MB.", Most, maxSource>>20))
 	}
 	head := "import { test, expect } from '@playwright/test';\n\n"
 	if names := slices.Sorted(maps.Keys(w.js.Variables)); len(names) > 0 {

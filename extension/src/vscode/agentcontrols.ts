@@ -5,6 +5,7 @@ import { accessCommands, isStopped } from "../core/access/access";
 import { askedNodes } from "../core/access/actions";
 import { Permissions, permissionCommands } from "../core/access/permission";
 import { Recordings } from "../core/access/record";
+import { UserActs } from "../core/access/useracts";
 import type { Identity } from "../core/address/address";
 import { Pages } from "../core/browser/pages";
 import type { Sessions } from "../core/browser/sessions";
@@ -31,6 +32,7 @@ export class AgentControls {
   readonly #store: Store;
   readonly #sessions: Sessions;
   readonly #clients = new Clients();
+  readonly #userActs: UserActs;
   /** What the user writes to agents. */
   readonly notes: Notes;
   readonly #tests: Tests;
@@ -45,11 +47,13 @@ export class AgentControls {
     this.#sessions = sessions;
     this.#log = log;
     this.#access = new WindowAccess(context, store, log);
+    this.#userActs = new UserActs(store, this.#clients);
     this.notes = new Notes(store, this.#clients);
     this.#tests = new Tests(store);
     this.#permissions = new Permissions(store, this.#clients, timeLimit);
     this.#recordings = new Recordings(store, (text, signal) => notify(text, l10n.t("End Recording"), signal));
-    const parts = { extension: context.extensionUri, store, sessions, permissions: this.#permissions };
+    const [permissions, clients] = [this.#permissions, this.#clients];
+    const parts = { extension: context.extensionUri, store, sessions, permissions, clients };
     this.#ownBrowser = new OwnBrowserControl(parts, log);
   }
 
@@ -75,7 +79,7 @@ export class AgentControls {
   /** What coordinators may call. */
   get commands(): [string, Command][] {
     return [
-      ...clientCommands(this.#clients),
+      ...clientCommands(this.#clients, () => this.#store.state.browser?.via === "personal"),
       ...permissionCommands(this.#permissions, this.#recordings),
       ["record.show", this.#recordings.command],
       ...accessCommands(this.#store),
@@ -92,7 +96,9 @@ export class AgentControls {
 
   /** Applies what the user has chosen in the workspace's windows; called before this one is served. */
   restoreAccess(identity: Identity): void {
+    this.#userActs.pause();
     this.#access.restore(identity);
+    this.#userActs.resume();
   }
 
   /** Shows everything in a window. */
@@ -124,6 +130,7 @@ export class AgentControls {
       openActivityView(clients, context.storageUri?.fsPath, () => walkthrough.done("watch"), log),
       registerCommands(parts, log),
       registerAgentCommands(parts),
+      { dispose: () => this.#userActs.pause() },
       { dispose: () => pages.close() },
       { dispose: () => permissions.close() },
       { dispose: () => this.notes.close() },

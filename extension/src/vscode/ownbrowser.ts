@@ -12,6 +12,7 @@ import { Argument } from "../core/protocol/argument";
 import type { TabRequestResult } from "../core/protocol/protocol.generated";
 import { NoCoordinator } from "../core/setup/program";
 import { Sight } from "../core/sight";
+import type { Clients } from "../core/window/clients";
 import type { Command } from "../core/window/connection";
 import type { Store } from "../core/window/store";
 import { findCoordinator, offerToFindCoordinator } from "./coordinator";
@@ -22,6 +23,7 @@ export interface Parts {
   store: Store;
   sessions: Sessions;
   permissions: Permissions;
+  clients: Clients;
 }
 
 export class OwnBrowserControl {
@@ -89,10 +91,11 @@ export class OwnBrowserControl {
       if (!tab) return;
       if (tab.handedOver) {
         await browser.takeBack(tab);
+        this.parts.clients.userDid(l10n.t('Took back the tab "{0}" of {1}', tab.title, tab.origin));
         inform(l10n.t('Agents can no longer use the tab "{0}" of {1}.', tab.title, tab.origin));
         return;
       }
-      await browser.handOver(tab);
+      await this.#give(browser, tab);
       inform(l10n.t('Agents may use the tab "{0}" of {1} until you close it or take it back.', tab.title, tab.origin));
     } catch (error) {
       void reportError(l10n.t("The tab cannot be used: {0}.", reason(error)));
@@ -111,8 +114,13 @@ export class OwnBrowserControl {
     const tab = tabs.find(({ id }) => id === chosen) ?? (await pickTab(tabs, signal));
     signal.throwIfAborted();
     if (!tab) return { outcome: "refused" };
-    await browser.handOver(tab);
+    await this.#give(browser, tab);
     return { outcome: "handed-over", tab: tab.id };
+  }
+
+  async #give(browser: OwnBrowser, tab: Tab): Promise<void> {
+    await browser.handOver(tab);
+    this.parts.clients.userDid(l10n.t('Handed over the tab "{0}" of {1}', tab.title, tab.origin));
   }
 
   async #connect(): Promise<void> {

@@ -50,7 +50,7 @@ export function showStatus(
   };
 
   const clientsChanged = () => {
-    const last = clients.actions.at(-1);
+    const last = clients.actions.findLast(({ kind }) => kind !== "user");
     if (last && last !== lastAction) {
       lastAction = last;
       clearTimeout(working?.timer);

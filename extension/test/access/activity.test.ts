@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import {
   actionLine,
+  actorName,
   actorsOf,
   allowedBy,
   clock,
@@ -80,6 +81,35 @@ test("an action is first, then what matters of it, who it was, and when", () => 
     label: "Take screenshot",
     description: `refused · Claude Code · ${time}`,
   });
+});
+
+test("a script begins its row; what runs it follows", () => {
+  const [evaluate] = actions(["a", "browser_evaluate"]);
+  if (!evaluate) throw new Error("it is not listed");
+  const time = clock(noon);
+  const script = "() =>\n  document.title";
+  const done = { ...evaluate, details: { duration: 1, script } };
+  const line = { label: "() => document.title", description: `Evaluate · Claude Code · ${time}` };
+  expect(actionLine(done, true)).toEqual(line);
+  const long = actionLine(
+    { ...done, details: { duration: 1, script: `a();${" ".repeat(9)}${"x".repeat(500)}b()` } },
+    true,
+  );
+  expect(long.label).toMatch(/^a\(\); x+ …\(\d+ characters left out\)… x+b\(\)$/);
+  const call = { client: "a", name: "Claude Code", time: noon, act: "browser_evaluate", target: "", script };
+  expect(runningLine(call, false)).toEqual({ ...line, description: `Evaluate · running · since ${time}` });
+});
+
+test("what the user has decided is in their words, and is no agent's", () => {
+  const clients = new Clients();
+  clients.userDid("Stopped Agent");
+  const [act] = clients.actions;
+  if (!act) throw new Error("it is not listed");
+  expect(actionLine(act, true)).toEqual({ label: "Stopped Agent", description: `You · ${clock(act.time)}` });
+  expect(actionLine(act, false)).toEqual({ label: "Stopped Agent", description: clock(act.time) });
+  expect(actorsOf(clients.actions).map(actorName)).toEqual(["You"]);
+  expect(actorName("An agent")).toBe("An agent");
+  expect(clients.last).toEqual([]);
 });
 
 test("an action that something followed has the number of problems, without those before it", () => {

@@ -231,6 +231,13 @@ export function configure(name: string, value: unknown): void {
   for (const listener of configurationListeners) listener({ affectsConfiguration: (each: string) => each === name });
 }
 
+interface Files {
+  readFile(uri: Uri): Uint8Array;
+}
+
+/** The file systems that are offered, by their schemes. */
+export const fileSystems = new Map<string, Files>();
+
 export const workspace = part("workspace", {
   isTrusted: true,
   workspaceFolders: undefined as { uri: Uri; name: string }[] | undefined,
@@ -243,6 +250,10 @@ export const workspace = part("workspace", {
   registerTextDocumentContentProvider: (scheme: string, provider: Provider) => {
     providers.set(scheme, provider);
     return made("a text provider", {}, () => void providers.delete(scheme));
+  },
+  registerFileSystemProvider: (scheme: string, files: Files) => {
+    fileSystems.set(scheme, files);
+    return made("a file system", {}, () => void fileSystems.delete(scheme));
   },
   createFileSystemWatcher: () => {
     const events = [new EventEmitter(), new EventEmitter(), new EventEmitter()] as const;
@@ -338,6 +349,10 @@ export class Uri {
     return new Uri("file", path);
   }
 
+  get path(): string {
+    return this.fsPath;
+  }
+
   static from({ scheme, path }: { scheme: string; path: string }): Uri {
     return new Uri(scheme, path);
   }
@@ -354,10 +369,18 @@ export class SourceBreakpoint {
     readonly enabled = true,
   ) {}
 }
-export class ThemeIcon {}
-export class ThemeColor {}
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+export class ThemeIcon {
+  constructor(
+    readonly id: string,
+    readonly color?: ThemeColor,
+  ) {}
+}
 export class TreeItem {
   description?: string;
+  iconPath?: ThemeIcon;
   constructor(readonly label: string) {}
 }
 export class TabInputWebview {}

@@ -296,13 +296,17 @@ describe("a reload", () => {
     const memory = { script: "() => 1", effects: [{ kind: "error", text: "x", late: true }], picture: "/9j/4AAQ" };
     const last = { ...act("a", 3), target: "Buy", url: "http://127.0.0.1/" };
     before.report([act("a", 1), act("a", 2), { ...last, details: { ...details, ...memory } }]);
+    before.report([{ ...act("a", 4), target: "Own", details: { ...details, ...memory } }], true);
+    before.userDid("Stopped Agent");
     writeActions(path, before.actions);
     const after = new Clients();
     after.restore(readActions(path));
-    const [first, second] = before.actions;
-    expect(after.actions).toEqual([first, { ...second, details }]); // the rest is in no file
+    const [first, second, { personal, ...own } = {} as never, user] = before.actions;
+    const withPicture = { ...details, picture: memory.picture };
+    // The rest is in no file, and no picture of the user's own browser is.
+    expect(after.actions).toEqual([first, { ...second, details: withPicture }, { ...own, details }, user]);
     after.report([{ ...act("b", 4), target: "Sell" }]);
-    expect(after.actions.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(after.actions.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 

@@ -1,7 +1,7 @@
 // The actions of agents as the user reads them: the newest first, a CDP client's commands in groups.
 
 import * as l10n from "@vscode/l10n";
-import { nameOf, plain } from "../plaintext";
+import { excerpt, nameOf, plain } from "../plaintext";
 import type { ActivityDetails, ActivityEffect } from "../protocol/protocol.generated";
 import type { Action, Running } from "../window/clients";
 import { actionText, placeOf } from "./actions";
@@ -24,28 +24,46 @@ interface Line {
   description: string;
 }
 
+/** How many failed requests, errors and warnings followed an action. */
+export function problemsOf({ details }: Action): number {
+  return details?.effects?.filter(({ late }) => !late).length ?? 0;
+}
+
+/** The name of an actor, which the user's entries have none of. */
+export function actorName(name: string): string {
+  return name === "" ? l10n.t("You") : nameOf(name, 40);
+}
+
 /** `Click button "Order"`, `Claude Code · 10:02:14`. The name is left out where all lines are of one client. */
 export function actionLine(action: Action, named: boolean): Line {
-  const problems = action.details?.effects?.filter(({ late }) => !late).length ?? 0;
+  const problems = problemsOf(action);
+  if (action.kind === "user") {
+    return { label: plain(action.act, 120), description: joined([named ? actorName("") : "", clock(action.time)]) };
+  }
+  const { label, kind } = labelOf(action, action.details?.script);
   const parts = [
+    kind,
     action.times > 1 ? `${action.times}×` : "",
     action.ok ? "" : plain(action.outcome, 80),
     problems === 0 ? "" : problems === 1 ? l10n.t("1 problem") : l10n.t("{0} problems", problems),
-    named ? nameOf(action.name, 40) : "",
+    named ? actorName(action.name) : "",
     clock(action.time),
   ];
-  return { label: actionLabel(action), description: joined(parts) };
+  return { label, description: joined(parts) };
 }
 
-/** `Evaluate`, `running · Claude Code · since 10:02:14` */
+/** `document.title`, `Evaluate · running · Claude Code · since 10:02:14` */
 export function runningLine(call: Running, named: boolean): Line {
-  const parts = [l10n.t("running"), named ? nameOf(call.name, 40) : "", l10n.t("since {0}", clock(call.time))];
-  return { label: actionLabel(call), description: joined(parts) };
+  const { label, kind } = labelOf(call, call.script);
+  const parts = [kind, l10n.t("running"), named ? actorName(call.name) : "", l10n.t("since {0}", clock(call.time))];
+  return { label, description: joined(parts) };
 }
 
-function actionLabel(action: { act: string; target: string }): string {
+/** A script says more than what runs it, which follows then. */
+function labelOf(action: { act: string; target: string }, script = ""): { label: string; kind: string } {
   const text = plain(actionText(action), 120);
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  const named = text.charAt(0).toUpperCase() + text.slice(1);
+  return script === "" ? { label: named, kind: "" } : { label: excerpt(script, 120), kind: named };
 }
 
 /** Who allowed an action, or undefined where that is not known. */
@@ -99,7 +117,7 @@ export function groupLine(group: readonly Action[], named: boolean): Line {
   const [newest] = group;
   const parts = [
     failed > 0 ? l10n.t("{0} failed", failed) : "",
-    named ? nameOf(newest?.name ?? "", 40) : "",
+    named ? actorName(newest?.name ?? "") : "",
     clock(newest?.time ?? 0),
   ];
   return { label: l10n.t("{0} commands", count(group)), description: joined(parts) };

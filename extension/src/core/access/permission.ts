@@ -4,7 +4,7 @@
 // It shows nothing itself: a view reads `question` after each change, and calls `answer`.
 import { randomUUID } from "node:crypto";
 import * as l10n from "@vscode/l10n";
-import { plain } from "../plaintext";
+import { clientName, plain, siteOf } from "../plaintext";
 import { Argument } from "../protocol/argument";
 import type {
   Client,
@@ -84,6 +84,11 @@ export const everything = "*";
 /** What a grant covers, as the user knows it. */
 export function coverName(covers: string): string {
   return covers === everything ? l10n.t("Everything") : (categoryName(covers) ?? plain(covers, 40));
+}
+
+/** The same with where it holds. */
+export function coverText({ covers, origin }: Cover): string {
+  return origin === undefined ? coverName(covers) : l10n.t("{0} on {1}", coverName(covers), siteOf(origin));
 }
 
 /** What the user allows a client, until it leaves. */
@@ -184,8 +189,10 @@ export class Permissions {
   }
 
   /** Asks about such actions again. */
-  revoke({ client, covers, origin }: Omit<Grant, "action" | "time">): void {
+  revoke({ client, ...cover }: Omit<Grant, "action" | "time">): void {
+    const { covers, origin } = cover;
     this.#keepGrants((each) => each.client.id !== client.id || each.covers !== covers || each.origin !== origin);
+    this.#clients.userDid(l10n.t("Revoked for {0}: {1}", clientName(client), coverText(cover)));
     this.#changed();
   }
 
@@ -245,6 +252,9 @@ export class Permissions {
     const isAnswered = ({ action }: Waiting) =>
       numbers.has(action.number) || (cover !== undefined && isCovered(action, cover));
     const settled = this.#settlePart(asked, isAnswered, results[choice], tab);
+    if (settled && choice === "connect") this.#clients.userDid(l10n.t("Let {0} connect", clientName(client)));
+    if (settled && choice === "view")
+      this.#clients.userDid(l10n.t("Let {0} connect, to view only", clientName(client)));
     if (settled) this.#changed(); // else they no longer wait
     return settled;
   }
@@ -254,6 +264,8 @@ export class Permissions {
     const isWithin = (grant: Grant) => grant.origin === origin && (covers === everything || grant.covers === covers);
     this.#keepGrants((grant) => grant.client.id !== client.id || !isWithin(grant));
     this.#grants = [...this.#grants, { client, covers, origin, action, time: Date.now() }];
+    const what = coverText({ covers, origin });
+    this.#clients.userDid(l10n.t("Allowed {0} for this session: {1}", clientName(client), what));
   }
 
   #keepGrants(stays: (grant: Grant) => boolean): void {

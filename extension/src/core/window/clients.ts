@@ -14,7 +14,7 @@ import type {
 import type { Command } from "./connection";
 import { lastPage } from "./lastpage";
 
-/** So many of agents, and as many of CDP clients: these send hundreds at once. */
+/** So many of agents, and as many of CDP clients, which send hundreds at once, and of the user. */
 export const actionsLimit = 200;
 /** So many clients are known by name after they have left. */
 const knownLimit = 200;
@@ -27,7 +27,10 @@ const effectsLimit = 50;
 /** Of a text, in characters: an effect's, a script's, a picture's base64. */
 const [effectLimit, scriptLimit, pictureLimit] = [1_000, 16_000, 32_000];
 
-/** An action, with its client's name: the client may be gone. Repeats are one entry, with the last one's time. */
+/**
+ * An action, with its client's name: the client may be gone. Repeats are one entry, with the last one's time. What the
+ * user has decided is one too: `act` has its words, and it has no name.
+ */
 export interface Action extends Omit<Activity, "times"> {
   /** Counts from 1 within this window session. */
   readonly number: number;
@@ -35,8 +38,13 @@ export interface Action extends Omit<Activity, "times"> {
   readonly run: number;
   readonly times: number;
   readonly name: string;
-  readonly kind: ConnectedClient["kind"];
+  readonly kind: Actor;
+  /** In the user's own browser. */
+  readonly personal?: boolean;
 }
+
+export const actors = ["mcp", "cdp", "user"] as const;
+export type Actor = (typeof actors)[number];
 
 /** A call that has not ended, with its client. */
 export interface Running extends RunningCall {
@@ -129,24 +137,32 @@ export class Clients {
     this.#notify();
   }
 
-  report(entries: Activity[]): void {
+  report(entries: Activity[], personal = false): void {
     if (entries.length === 0) return;
     const actions = [...this.#actions];
     for (const entry of entries) {
       const last = actions.at(-1);
       const { times = 1, ...done } = entry;
+      const { name = "a client that has left", kind = "mcp" } = this.lookUp(entry.client) ?? {};
       if (last && isSame(last, entry)) actions.splice(-1, 1, { ...last, ...done, times: last.times + times });
-      else actions.push(this.#action(done, times, last));
+      else actions.push(this.#action({ ...done, times, name, kind, ...(personal && { personal }) }, last));
     }
     this.#actions = newest(actions);
     this.#notify();
   }
 
-  #action(entry: Omit<Activity, "times">, times: number, last: Action | undefined): Action {
+  /** What the user has decided, in their words. */
+  userDid(act: string): void {
+    const entry = { client: "user", time: Date.now(), act, target: "", outcome: "", ok: true };
+    const action = this.#action({ ...entry, times: 1, name: "", kind: "user" }, this.#actions.at(-1));
+    this.#actions = newest([...this.#actions, action]);
+    this.#notify();
+  }
+
+  #action(entry: Omit<Action, "number" | "run">, last: Action | undefined): Action {
     this.#counted += 1;
     const number = this.#counted;
-    const { name = "a client that has left", kind = "mcp" } = this.lookUp(entry.client) ?? {};
-    return { ...entry, number, run: last?.client === entry.client ? last.run : number, times, name, kind };
+    return { ...entry, number, run: last?.client === entry.client ? last.run : number };
   }
 
   /** Forgets what was done. */
@@ -172,7 +188,7 @@ function withoutScripts({ running, ...client }: ConnectedClient): ConnectedClien
 }
 
 /** An action as it was reported, without what is for the user alone. */
-function activity({ number, run, name, kind, times, details, ...reported }: Action): Activity {
+function activity({ number, run, name, kind, personal, times, details, ...reported }: Action): Activity {
   return times === 1 ? reported : { ...reported, times };
 }
 
@@ -181,11 +197,10 @@ function newest(actions: Action[]): Action[] {
   const pictured = actions.filter(({ details }) => details?.picture !== undefined);
   for (const action of pictured.slice(0, -picturesLimit)) actions[actions.indexOf(action)] = withoutPicture(action);
   if (actions.length <= actionsLimit) return actions;
-  const latest = (wanted: string) => actions.filter(({ kind }) => kind === wanted).slice(-actionsLimit);
-  return [...latest("mcp"), ...latest("cdp")].sort((one, other) => one.number - other.number);
+  const latest = (wanted: Actor) => actions.filter(({ kind }) => kind === wanted).slice(-actionsLimit);
+  return actors.flatMap(latest).sort((one, other) => one.number - other.number);
 }
 
-/** Pictures are kept in memory alone. */
 function withoutPicture(action: Action): Action {
   if (action.details?.picture === undefined) return action;
   const { picture, ...details } = action.details;
@@ -206,7 +221,7 @@ function isSame(one: Activity, other: Activity): boolean {
 }
 
 /** The commands by which coordinators report, and read what was reported. */
-export function clientCommands(clients: Clients): [string, Command][] {
+export function clientCommands(clients: Clients, isPersonal = () => false): [string, Command][] {
   return [
     [
       "client.announce",
@@ -223,7 +238,8 @@ export function clientCommands(clients: Clients): [string, Command][] {
       "client.report",
       {
         run: async (arg) => {
-          clients.report(atMost(reportLimit, Argument.parse(arg), "entries").map(readActivity));
+          const entries = atMost(reportLimit, Argument.parse(arg), "entries").map(readActivity);
+          clients.report(entries, isPersonal());
           return {};
         },
       },

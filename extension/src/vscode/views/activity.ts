@@ -4,6 +4,7 @@ import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import {
   actionLine,
+  actorName,
   actorsOf,
   allowedBy,
   clock,
@@ -12,10 +13,11 @@ import {
   grouped,
   groupLine,
   placeFrom,
+  problemsOf,
   runningLine,
 } from "../../core/access/activity";
 import { type Log, reason } from "../../core/log";
-import { excerpt, isWebUrl, nameOf, plain } from "../../core/plaintext";
+import { excerpt, isWebUrl, plain } from "../../core/plaintext";
 import type { ActivityDetails, ActivityEffect } from "../../core/protocol/protocol.generated";
 import { readActions, writeActions } from "../../core/window/activityfile";
 import type { Action, Clients, Running } from "../../core/window/clients";
@@ -57,10 +59,10 @@ export function openActivityView(
     return [...running, ...done];
   });
   const update = () => {
-    if (view.view.visible && clients.actions.length > 0) onSight();
+    if (view.view.visible && clients.actions.some(({ kind }) => kind !== "user")) onSight();
     const isListed = [...clients.running, ...clients.actions].some(({ name }) => name === filterName);
     if (!isListed) filterName = undefined;
-    view.view.description = filterName === undefined ? "" : nameOf(filterName, 40);
+    view.view.description = filterName === undefined ? "" : actorName(filterName);
     view.update();
   };
   const filter = vscode.commands.registerCommand("browserCoordinator.filterActivity", async () => {
@@ -104,7 +106,7 @@ async function pickActor(actions: readonly Action[], only: string | undefined): 
     label: `${name === only ? "$(check)" : "$(blank)"} ${label}`,
     ...(name !== undefined && { name }),
   });
-  const items = [item(l10n.t("All agents")), ...actorsOf(actions).map((name) => item(nameOf(name), name))];
+  const items = [item(l10n.t("All agents")), ...actorsOf(actions).map((name) => item(actorName(name), name))];
   return vscode.window.showQuickPick(items, { title: l10n.t("Whose activity do you want to see?") });
 }
 
@@ -137,6 +139,10 @@ function runningRow(call: Running, named: boolean): Row {
 
 function actionRow(action: Action, named: boolean): ActionRow {
   const id = `action ${action.number}`;
+  if (action.kind === "user") {
+    const { label, description } = actionLine(action, named);
+    return { ...row(label, { id, description, tooltip: label, ...markOf(action) }), client: action.client };
+  }
   const { url = "", times, details: { effects = [], ...more } = {} as Partial<ActivityDetails> } = action;
   const details = [
     detail(id, l10n.t("Agent"), action.name),
@@ -152,14 +158,19 @@ function actionRow(action: Action, named: boolean): ActionRow {
     ...pictureRow(id, action),
   ].filter(({ value }) => value !== "");
   const { label, description } = actionLine(action, named);
-  // Only what failed has an icon: in a narrow side bar the words need the space.
-  const failed = { icon: "error", color: "testing.iconFailed", spoken: l10n.t("failed") };
   const context = action.kind === "mcp" ? "activity" : "command";
-  const look = { id, description, context, ...(!action.ok && failed) };
+  const look = { id, description, context, ...markOf(action) };
   const { client } = action;
   const { picture } = more;
   if (picture === undefined) return { ...row(label, { ...look, tooltip: listed(details) }, details), client };
   return { ...row(label, look, details), client, tooltip: () => withPicture(listed(details), picture) };
+}
+
+/** Most have none: in a narrow side bar the words need the space. */
+function markOf(action: Action): Partial<Look> {
+  if (action.kind === "user") return { icon: "account" };
+  if (!action.ok) return { icon: "error", color: "testing.iconFailed", spoken: l10n.t("failed") };
+  return problemsOf(action) > 0 ? { icon: "warning", color: "list.warningForeground" } : {};
 }
 
 function listed(details: readonly Row[]): string {

@@ -4,9 +4,9 @@ import * as vscode from "vscode";
 import { modeWords, type StoppableClient, stoppable } from "../../core/access/access";
 import { questionText, requestText } from "../../core/access/actions";
 import { clock, grantText } from "../../core/access/activity";
-import { coverName, type Grant, type Permissions } from "../../core/access/permission";
+import { coverName, coverText, type Grant, type Permissions } from "../../core/access/permission";
 import type { Pages } from "../../core/browser/pages";
-import { clientName, nameOf, pageName, plain, siteOf } from "../../core/plaintext";
+import { clientName, nameOf, pageName, plain } from "../../core/plaintext";
 import type { ConnectedClient } from "../../core/protocol/protocol.generated";
 import { NoCoordinator } from "../../core/setup/program";
 import type { Clients } from "../../core/window/clients";
@@ -209,10 +209,7 @@ function mayText({ id, kind, access }: ConnectedClient, store: Store, permission
     return access === "ask" ? l10n.t("may act") : l10n.t("may only view");
   const grants = permissions.grants.filter(({ client }) => client.id === id);
   if (grants.length === 0) return "";
-  const names = grants.map(({ covers, origin }) =>
-    origin === undefined ? coverName(covers) : l10n.t("{0} on {1}", coverName(covers), siteOf(origin)),
-  );
-  return l10n.t("{0} allowed", names.join(", "));
+  return l10n.t("{0} allowed", grants.map(coverText).join(", "));
 }
 
 function grantRow(grant: Grant): GrantRow {
