@@ -39,6 +39,7 @@ type Browser struct {
 	profile *profile
 	output  *output
 	pipe    *multiplex.Server // nil: the browser has a debugging port
+	proxy   string            // as in Options
 
 	ending atomic.Bool   // Close was called, so an exit is expected
 	exited chan struct{} // closed by await when the process has ended
@@ -66,7 +67,8 @@ func launch(ctx context.Context, opts *Options) (*Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Browser{log: opts.Logger, profile: profile, exited: make(chan struct{}), done: make(chan struct{})}
+	b := &Browser{log: opts.Logger, profile: profile, proxy: opts.Proxy, exited: make(chan struct{}),
+		done: make(chan struct{})}
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}

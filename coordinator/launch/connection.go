@@ -39,6 +39,9 @@ func (c *Connection) InProcess() browser.Browser { return c.Browser }
 // Downloads implements Browser: they are not this program's.
 func (c *Connection) Downloads() string { return "" }
 
+// Proxy implements Browser: it is not known.
+func (c *Connection) Proxy(string) string { return "" }
+
 // Done implements Browser.
 func (c *Connection) Done() <-chan struct{} { return c.ctx.Done() }
 

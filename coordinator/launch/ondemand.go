@@ -91,6 +91,7 @@ type absentBrowser struct{}
 func (absentBrowser) URL() string                { return "" }
 func (absentBrowser) InProcess() browser.Browser { return nil }
 func (absentBrowser) Downloads() string          { return "" }
+func (absentBrowser) Proxy(string) string        { return "" }
 func (absentBrowser) Done() <-chan struct{}      { return closed }
 func (absentBrowser) Err() error                 { return nil }
 
@@ -112,6 +113,9 @@ func (o *OnDemand) Waiting() string { return o.source.Waiting() }
 // Downloads is the running browser's folder for downloads; empty: no browser runs, or
 // its downloads are not on this machine.
 func (o *OnDemand) Downloads() string { return o.running().Downloads() }
+
+// Proxy describes the proxy through which the running browser opens an address; empty: none is known.
+func (o *OnDemand) Proxy(address string) string { return o.running().Proxy(address) }
 
 // URL is the running browser's CDP address; empty: none runs.
 func (o *OnDemand) URL() string { return o.running().URL() }

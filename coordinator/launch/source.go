@@ -14,6 +14,8 @@ type Browser interface {
 	InProcess() browser.Browser
 	// Downloads is the folder of running downloads; empty: they are not on this machine.
 	Downloads() string
+	// Proxy describes the proxy through which it opens an address; empty: it uses none, or it is not known.
+	Proxy(address string) string
 	// Done is closed when it has ended.
 	Done() <-chan struct{}
 	// Err is how it ended by itself; nil: in good order, or it still runs.

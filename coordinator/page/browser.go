@@ -137,6 +137,14 @@ func (b *Browser) disposition(url string) (header string) {
 	return header
 }
 
+// proxy is that of an address, see Options.
+func (b *Browser) proxy(address string) string {
+	if b.opts.Proxy == nil {
+		return ""
+	}
+	return b.opts.Proxy(address)
+}
+
 // ID identifies the browser to each of its clients: the last part of its address.
 func (b *Browser) ID() string { return path.Base(b.conn.URL()) }
 

@@ -206,7 +206,7 @@ func (p *Page) explainTimeout(timeout *TimeoutError) error {
 	place, near, dialog := p.browser.dialogElsewhere(p)
 	hung := p.hung.Load()
 	if leaves && !(near && hung) {
-		return &LeavingError{URL: departure.URL, Operation: timeout.Operation,
+		return &LeavingError{URL: departure.URL, Proxy: p.browser.proxy(departure.URL), Operation: timeout.Operation,
 			Elapsed: time.Since(departure.Time).Round(time.Second)}
 	}
 	if !hung {

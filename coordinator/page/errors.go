@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -88,9 +89,16 @@ func interrupted(d Dialog, operation, done string) error {
 type NavigationError struct {
 	URL  string
 	Code string // the browser's, for example net::ERR_CONNECTION_REFUSED
+	// Proxy describes the proxy of the address, see Options.
+	Proxy string
 }
 
 func (e *NavigationError) Error() string {
+	if address.IsOfProxy(e.Code) {
+		proxy := cmp.Or(e.Proxy, "the one of the browser's or the system's settings, or of http_proxy, https_proxy or "+
+			"all_proxy where the browser was started")
+		return fmt.Sprintf("cannot open %s: %s: %s (%s)", e.URL, address.Hint(e.Code), proxy, e.Code)
+	}
 	if hint := address.Hint(e.Code); hint != "" {
 		return fmt.Sprintf("cannot open %s: %s (%s)", e.URL, hint, e.Code)
 	}
@@ -132,6 +140,8 @@ type LeavingError struct {
 	Elapsed   time.Duration
 	// Holder may hold the request up, in place of the server; empty: nobody is known to.
 	Holder string
+	// Proxy describes the proxy of the address, see Options.
+	Proxy string
 }
 
 func (e *LeavingError) Error() string {
@@ -140,9 +150,13 @@ func (e *LeavingError) Error() string {
 			"server may never have been asked: %s. Press Escape (browser_press_key), which stops it, or navigate "+
 			"elsewhere", e.URL, e.Elapsed, e.Operation, e.Holder)
 	}
-	return fmt.Sprintf("the page has been on its way to %s for %s, and that server has not answered; until then the "+
+	who := "that server has not answered"
+	if e.Proxy != "" {
+		who = "neither that server nor " + e.Proxy + " has answered"
+	}
+	return fmt.Sprintf("the page has been on its way to %s for %s, and %s; until then the "+
 		"page does not either (%s). Wait, press Escape (browser_press_key), which stops it, or navigate elsewhere",
-		e.URL, e.Elapsed, e.Operation)
+		e.URL, e.Elapsed, who, e.Operation)
 }
 
 // ClosedError reports that a page was closed in the middle of an action; it is not ErrPageClosed.

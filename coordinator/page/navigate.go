@@ -36,7 +36,7 @@ func (p *Page) Navigate(ctx context.Context, to string) (Change, error) {
 		case r.IsDownload:
 			return errDownload
 		case r.ErrorText != "":
-			return &NavigationError{URL: url, Code: r.ErrorText}
+			return &NavigationError{URL: url, Code: r.ErrorText, Proxy: p.browser.proxy(url)}
 		case r.LoaderID == "":
 			return errWithin
 		}
@@ -185,6 +185,9 @@ func (p *Page) travel(
 	if timeout != nil { // a copy: the original is the cause of the call's context, which others read
 		explained := *timeout
 		explained.Hint = "the server may not answer"
+		if departure, leaves := p.life.Departure(); leaves && p.browser.proxy(departure.URL) != "" {
+			explained.Hint = "the server may not answer, or " + p.browser.proxy(departure.URL)
+		}
 		err = &explained
 	}
 	if err != nil {

@@ -34,6 +34,8 @@ type Options struct {
 	TakenOver func() (now bool, wait func(context.Context) error)
 	// Owns reports whether routes and offline mode apply to a page; nil: to each that [Browser.Page] returns.
 	Owns func(page string) bool
+	// Proxy describes the proxy through which the browser opens an address; empty: none is known.
+	Proxy func(address string) string
 	// Owner tells the other agents of this user what is set in the browser; nil: there are none.
 	Owner *claim.Owner
 }

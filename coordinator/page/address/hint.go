@@ -8,11 +8,24 @@ import (
 // Hint explains one of the browser's network errors; empty: it has no explanation.
 func Hint(code string) string {
 	hint := hints[code]
+	if IsOfProxy(code) {
+		return cmp.Or(hint, "its proxy fails")
+	}
 	if !strings.HasPrefix(code, "net::ERR_CERT_") {
 		return hint
 	}
 	return cmp.Or(hint, "its certificate is not trusted") + "; in a browser that the coordinator launches the flag " +
 		"--ignore-https-errors accepts it, in every other one the user can, once, in its window"
+}
+
+// IsOfProxy reports whether a network error is one of the browser's proxy.
+func IsOfProxy(code string) bool {
+	for _, kind := range []string{"PROXY_", "TUNNEL_", "SOCKS_", "MANDATORY_PROXY_", "HTTPS_PROXY_"} {
+		if strings.HasPrefix(code, "net::ERR_"+kind) {
+			return true
+		}
+	}
+	return false
 }
 
 var hints = map[string]string{
@@ -29,7 +42,10 @@ var hints = map[string]string{
 	"net::ERR_UNSAFE_PORT":           "the browser refuses that port",
 	"net::ERR_ABORTED": "the navigation was aborted; another one, a download or an answer without " +
 		"content took its place, or its certificate is not trusted and --ignore-https-errors names other hosts",
-	"net::ERR_BLOCKED_BY_CLIENT": "an extension or rule of the browser blocked it",
+	"net::ERR_PROXY_CONNECTION_FAILED":  "its proxy cannot be reached",
+	"net::ERR_TUNNEL_CONNECTION_FAILED": "its proxy opens no connection to that server",
+	"net::ERR_SOCKS_CONNECTION_FAILED":  "its proxy opens no connection to that server",
+	"net::ERR_BLOCKED_BY_CLIENT":        "an extension or rule of the browser blocked it",
 	"net::ERR_INVALID_AUTH_CREDENTIALS": "the server wants a user and a password: give them in the address, " +
 		"http://user:password@host/",
 	"net::ERR_CERT_AUTHORITY_INVALID":   "its certificate is not trusted",

@@ -163,7 +163,7 @@ func (a *Agent) dial(ctx context.Context, to destination, d *dialing) {
 	}
 	if to.owner == ofSession {
 		options.User = page.UserIfVisible
-		options.Viewport = a.Viewport
+		options.Viewport, options.Proxy = a.Viewport, a.Launcher.Proxy
 		if a.Launcher.Downloads() != "" {
 			options.Downloads = a.downloads(ctx)
 		}
