@@ -2,8 +2,10 @@ package snapshot_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
+	"browser-coordinator/coordinator/page/snapshot"
 	"browser-coordinator/internal/pagetest"
 )
 
@@ -110,3 +112,37 @@ const sort = () => body.append(...[...body.rows].sort((a, b) => a.cells[1].textC
 const rank = () => { const [a, b, c] = [...ranks.rows].map((r) => r.cells[1]);
   [a.textContent, c.textContent] = ['C', 'A'] }
 </script>`
+
+// A grid that numbers its columns has only some of them in the page: each cell stands below the head of its
+// own column, also where others of the row are missing or have no number.
+func TestNumberedColumns(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><div role=grid aria-label=Far>
+<div role=row><span role=columnheader aria-colindex=1>Name</span><span role=columnheader aria-colindex=40>City</span>
+<span role=columnheader aria-colindex=41>Zip</span></div>
+<div role=row><span role=gridcell aria-colindex=1>Ann</span><span role=gridcell aria-colindex=41>10115</span></div>
+<div role=row><span role=gridcell aria-colindex=40>Bonn</span><span role=gridcell>53111</span></div>
+<div role=row aria-colindex=41><span role=gridcell>20095</span></div></div>
+<table aria-label=Mixed><tr><th>A<th>B<th>C<tr><td>1<td aria-colindex=3>3<tr><td aria-colindex=2>two<td>three</table>
+<div role=grid aria-label=Spans><div role=row><span role=columnheader aria-colindex=3>X</span>
+<span role=columnheader aria-colindex=4>Y</span><span role=columnheader aria-colindex=5>Z</span></div>
+<div role=row><span role=gridcell aria-colindex=3 aria-colspan=2>both</span><span role=gridcell aria-colindex=5>last</span>
+</div></div>`)
+	found := func(text string) string {
+		result, err := p.Reader().Find(t.Context(), snapshot.FindOptions{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Text
+	}
+	for text, want := range map[string]string{
+		"10115": "| 10115", "53111": "Bonn | 53111", "20095": "| | 20095", "three": "| two | three", "last": "both | | last",
+	} {
+		pagetest.Contains(t, strings.ReplaceAll(regexp.MustCompile(` ?\[ref=e\d+\]`).ReplaceAllString(found(text), ""),
+			"  ", " "), want)
+	}
+	text := regexp.MustCompile(` \[ref=e\d+\]`).ReplaceAllString(pagetest.Snapshot(t, p), "")
+	pagetest.Contains(t, text, `Ann | | 10115`, `- | Bonn | 53111`, `- | | 20095`, "- 1 | | 3\n", "- | two | three\n",
+		"- both | | last\n")
+	pagetest.Contains(t, markdown(t, p), "| Ann |  | 10115 |", "|  | Bonn | 53111 |")
+}

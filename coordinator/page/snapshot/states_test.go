@@ -127,3 +127,14 @@ func TestPlacesWithoutControls(t *testing.T) {
 		t.Errorf("%v, %v", places, err)
 	}
 }
+
+// A dropdown that the page itself draws is marked as open.
+func TestCustomizableSelect(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>select, ::picker(select) { appearance: base-select }</style>
+<label>Plant <select id=s><button><selectedcontent></selectedcontent></button><option>Green<option>Rich</select></label>`)
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `combobox "Plant" [ref`)
+	pagetest.Act(t, p, p.Input().Click("#s", input.ClickOptions{}))
+	pagetest.Contains(t, p.Look(t.Context()).Text, `+ - combobox "Plant" [expanded]`)
+	pagetest.Contains(t, pagetest.Snapshot(t, p), `combobox "Plant" [expanded]`)
+}

@@ -50,6 +50,15 @@ function () {
   // What a custom element says by its ElementInternals counts where no attribute does.
   const ownSemantics = memory.anySemantics ? (e) => memory.semantics.get(e) : () => undefined;
   const aria = (e, name) => e.$getAttribute("aria-" + name) ?? ownSemantics(e)?.[name] ?? null;
+  // labellersOf are the elements that aria-labelledby names, or a script by ariaLabelledByElements: then the
+  // attribute is empty.
+  function labellersOf(e) {
+    const ids = e.$getAttribute("aria-labelledby");
+    if (ids === null) return none;
+    if (!ids) return e.$ariaLabelledByElements ?? none;
+    const scope = e.$getRootNode();
+    return ids.split(/\s+/).map((id) => scope.$getElementById?.(id)).filter(Boolean);
+  }
   const sections = "article,aside,main,nav,section";
   const listed = /^(text|search|email|tel|url)$/; // the fields that may have a list
   // headsRow reports whether a cell is the head of its row: it says so, or data is beside it.
@@ -71,7 +80,7 @@ function () {
     switch (e.$nodeName) {
       case "A": case "AREA": return e.$hasAttribute("href") ? "link" : "generic";
       case "a": return e.$href.baseVal ? "link" : "generic"; // in a drawing
-      case "IMG": return e.$getAttribute("alt") === "" && !aria(e, "label") && !aria(e, "labelledby") ? "none" : "img";
+      case "IMG": return e.$getAttribute("alt") === "" && !aria(e, "label") && !labellersOf(e).length ? "none" : "img";
       case "INPUT":
         if (e.$type === "hidden") return "none";
         return e.$list && listed.test(e.$type) ? "combobox" : inputs[e.$type] ?? "textbox";
@@ -107,6 +116,7 @@ function () {
   const MAX_ASKED = 2000;
   const sheets = (memory.generating ??= new WeakMap()), generating = new WeakMap(), nothing = ["", ""];
   const wordy = /[\p{L}\p{N}\p{Sc}\p{So}*]/u, strings = /"(?:[^"\\]|\\.)*"/g;
+  const addresses = /(url|src|type)\("(?:[^"\\]|\\.)*"\)/g;
   function selectorsOf(rules, parent) {
     return [...rules].flatMap((r) => {
       let selector = r.selectorText;
@@ -136,24 +146,41 @@ function () {
         return document.$getElementsByTagName("*").length > MAX_ASKED ? [] : ["*"];
       }
     });
-    return found.length ? `:is(${found.join()})` : "";
+    const all = found.join();
+    return {
+      selector: found.length ? `:is(${all})` : "",
+      hosts: /:host/.test(all), // of the element that the scope is in, whose selector no script can match
+      slotted: all.includes("::slotted("),
+      parts: all.includes("::part("),
+    };
   }
-  function generated(e) {
-    const scope = e.$getRootNode();
-    if (!scope.$styleSheets) return nothing;
-    let selector = generating.get(scope);
-    if (selector === undefined) generating.set(scope, (selector = generatingIn(scope)));
-    return selector && e.$matches(selector) ? [generatedBy(e, "::before"), generatedBy(e, "::after")] : nothing;
+  function rulesOf(scope) {
+    let rules = generating.get(scope);
+    if (!rules) generating.set(scope, (rules = scope?.$styleSheets ? generatingIn(scope) : {}));
+    return rules;
   }
+  // isGenerating reports whether a rule may select an element: of its own scope, of the shadow root in it, of the
+  // one that has its slot, or of one around that it is a part in.
+  function isGenerating(e) {
+    const scope = e.$getRootNode(), { selector } = rulesOf(scope);
+    if (selector && e.$matches(selector)) return true;
+    const shadow = library.shadowOf(e), slot = e.$assignedSlot;
+    if (shadow && rulesOf(shadow).hosts || slot && rulesOf(slot.$getRootNode()).slotted) return true;
+    for (let host = e.$hasAttribute("part") && scope.$host; host; host = host.$getRootNode().$host)
+      if (rulesOf(host.$getRootNode()).parts) return true;
+    return false;
+  }
+  const generated = (e) =>
+    isGenerating(e) ? [generatedBy(e, "::before"), generatedBy(e, "::after")] : nothing;
   function generatedBy(e, pseudo) {
     const style = getComputedStyle(e, pseudo), { content } = style;
     if (!content.includes('"') || /\bcounters?\(/.test(content) || isIcon(style)) return "";
     if (style.display === "none" || style.visibility !== "visible" || style.opacity === "0") return "";
-    // After a slash is the text for assistive technology.
-    const parts = content.match(strings), alternative = / \/ "/.test(content);
+    // After a slash is the text for assistive technology. The address of a picture is no text.
+    const alternative = / \/ "/.test(content), parts = content.replace(addresses, "").match(strings) ?? [];
     const s = (alternative ? parts.slice(-1) : parts).map((s) => s.slice(1, -1)).join("")
       .replace(/\\([\da-f]{1,6}) ?|\\(.)/gi, (_, code, c) => c ?? String.fromCodePoint(parseInt(code, 16)));
-    return !wordy.test(s) ? "" : style.display === "inline" ? s : ` ${s} `;
+    return !wordy.test(s) ? "" : style.display === "inline" && !alternative ? s : ` ${s} `;
   }
   // isIcon reports whether a style is that of a font whose letters are pictures.
   const isIcon = ({ fontFamily }) => /^[^,]*(icon|symbols)/i.test(fontFamily);
@@ -203,30 +230,45 @@ function () {
   // textOf is the text of an element, as the name of something (accname 1.2, 2F). What stands
   // apart has blanks around it, as an inline block has: only letters in a line make a word.
   const atoms = set("IMG svg math INPUT SELECT TEXTAREA PROGRESS METER VIDEO AUDIO CANVAS OBJECT IFRAME");
-  const apart = (e, { display }) => atoms.has(e.$nodeName) ||
+  const apart = (e, { display }) => atoms.has(e.$nodeName) || numeric.test(e.$getAttribute("role")) ||
     !/^(inline|contents|ruby|math)$/.test(display) ||
     /^(grid)?cell$|^(row|column)header$/.test(e.$getAttribute("role"));
   function textOf(n, skip, budget = { left: MAX_NAME * 2 }) {
     const [before, after] = generated(n);
     let s = before;
-    for (const c of flat(n)) {
+    for (const c of unfolded(n)) {
       if (budget.left <= 0) break;
-      if (c.$nodeType === 3) {
+      if (c === skip) {
+        if (displayed(c)) s += " "; // a control stands apart from the text of its label
+      } else if (c.$nodeType === 3) {
         s += c.$nodeValue;
         budget.left -= c.$nodeValue.length;
       } else if (c.$nodeName === "BR") {
         s += " ";
       } else if (
-        c.$nodeType === 1 && c !== skip && !skipped.has(c.$nodeName) && c.$nodeName !== "RT" &&
+        c.$nodeType === 1 && !skipped.has(c.$nodeName) && c.$nodeName !== "RT" &&
         aria(c, "hidden") !== "true"
       ) {
         const style = getComputedStyle(c);
         if (style.display === "none" || style.visibility !== "visible") continue;
-        const inner = valueIn(c) ?? (ownText(c) || textOf(c, skip, budget) || c.$getAttribute("title") || "");
-        s += apart(c, style) ? ` ${inner} ` : inner;
+        const value = valueIn(c), own = value || ownText(c);
+        const content = value === undefined && !own && style.contentVisibility !== "hidden";
+        const inner = own || (content && textOf(c, skip, budget)) || c.$getAttribute("title") || "";
+        s += own || style.display === "contents" || apart(c, style) ? ` ${inner} ` : inner;
       }
     }
     return s + after;
+  }
+  // unfolded are the nodes in one, of closed details only the summary; folded reports whether an element is
+  // in what is closed or skipped so.
+  const unfolded = (n) => {
+    if (n.$nodeName === "DETAILS" && !n.$open) return [...n.$children].filter((c) => c.$nodeName === "SUMMARY").slice(0, 1);
+    return flat(n);
+  };
+  function folded(e) {
+    for (let n = e, p; !e.$checkVisibility() && (p = parentOf(n)); n = p)
+      if (p.$nodeName === "DETAILS" && !p.$open && n !== unfolded(p)[0]) return true;
+    return false;
   }
   // ownText names an element in place of its content.
   const ownText = (e) => aria(e, "label")?.trim() || (
@@ -235,16 +277,8 @@ function () {
   const svgTitle = (e) => e.$querySelector(":scope > title")?.$textContent ?? "";
 
   function nameOf(e, role) {
-    const by = aria(e, "labelledby");
-    if (by) {
-      const scope = e.$getRootNode();
-      const s = squash(by.split(/\s+/).map((id) => {
-        const l = scope.$getElementById?.(id);
-        return l ? aria(l, "label") || valueIn(l) || l.$alt || textOf(l) : "";
-      }).join(" "));
-      if (s) return s;
-    }
-    let s = squash(aria(e, "label") ?? "");
+    const by = labellersOf(e).filter((l) => !folded(l)).map((l) => aria(l, "label") || valueIn(l) || l.$alt || textOf(l));
+    let s = squash(by.join(" ")) || squash(aria(e, "label") ?? "");
     if (s) return s;
     switch (e.$nodeName) {
       case "INPUT":
@@ -277,7 +311,7 @@ function () {
   // labelsOf is e.labels, which searches the whole tree for each control.
   const labelled = new Map(), none = [];
   function labelsOf(e) {
-    if (e.$labels === undefined) return none;
+    if (e.$labels === undefined && !e.$localName.includes("-")) return none; // of a custom one only the class knows
     const scope = e.$getRootNode();
     let labels = labelled.get(scope);
     if (!labels) {

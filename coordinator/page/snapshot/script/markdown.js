@@ -258,18 +258,15 @@ function () {
     // A table that only lays out, or holds others, is not one to read.
     if (!shown.length || !flatCells || Math.max(...shown.map((r) => r.length)) < 2) return "";
     const until = []; // the row at which each column is free again
-    const first = Math.min(
-      ...rows
-        .flatMap((r) => r.cells)
-        .map((c) => +c.$ariaColIndex)
-        .filter(Boolean),
-    ); // a grid may have only some of its columns
+    // A grid may have only some of its columns.
+    const numbers = new Set(rows.flatMap((r) => r.cells).map((c) => +c.$ariaColIndex));
+    const columns = [...numbers].filter(Boolean).sort((a, b) => a - b);
     rows.forEach((r, y) => {
       let column = 0;
       r.texts = [];
       for (const c of r.cells) {
         while (until[column] > y) column++;
-        if (+c.$ariaColIndex) column = Math.max(column, c.$ariaColIndex - first);
+        if (+c.$ariaColIndex) column = Math.max(column, columns.indexOf(+c.$ariaColIndex));
         r.texts[column] = cellText(c);
         for (let i = 0; i < (c.$colSpan ?? (+c.$ariaColSpan || 1)); i++) {
           r.texts[column] ??= "";

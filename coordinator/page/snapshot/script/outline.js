@@ -73,7 +73,8 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
 
   // disabled: a control is disabled with what it is in, unless something between says otherwise.
   function disabled(e, role) {
-    if (!actionable.has(role)) return aria(e, "disabled") === "true";
+    const own = aria(e, "disabled");
+    if (own !== null || !actionable.has(role)) return own === "true";
     for (let n = e; n; n = n.$getRootNode().$host) {
       const holder = n.$closest("[aria-disabled]");
       if (holder) return aria(holder, "disabled") === "true";
@@ -110,6 +111,10 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
       e.$matches(":invalid") &&
       !e.$form?.$noValidate);
 
+  // isOpen reports whether a dropdown is open that the page draws; the browser's own takes all input.
+  const opens = CSS.supports("selector(:open)");
+  const isOpen = (e) => opens && e.$nodeName === "SELECT" && e.$matches(":open");
+
   function attributesOf(e, role) {
     const a = [];
     const tri = (word, value) => {
@@ -128,7 +133,10 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
     }
     tri("pressed", aria(e, "pressed"));
     if (aria(e, "selected") === "true") a.push("selected");
-    const expanded = e.$nodeName === "SUMMARY" ? String(e.$parentElement?.$open === true) : aria(e, "expanded");
+    const expanded =
+      e.$nodeName === "SUMMARY"
+        ? String(e.$parentElement?.$open === true)
+        : aria(e, "expanded") ?? (isOpen(e) ? "true" : null);
     if (expanded === "true") a.push("expanded");
     else if (expanded === "false") a.push("collapsed");
     if (e.$matches(":disabled") || disabled(e, role)) a.push("disabled");
@@ -489,10 +497,11 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
   // to be seen (a styled checkbox), the label stands for it.
   function label(e, style) {
     const control = e.$control;
+    const role = roleOf(control), all = childrenOf(e, style.cursor);
+    if (control.$localName.includes("-") && !actionable.has(role) && control.$tabIndex < 0) return all; // it has no line
     // Links to what is agreed to, for example.
-    const others = childrenOf(e, style.cursor).filter((it) => it.role !== "text");
+    const others = all.filter((it) => it.role !== "text");
     if (seen(control)) return others;
-    const role = roleOf(control);
     if (look) sight(control, role, e);
     const item = {
       role,
@@ -601,7 +610,7 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
     item.heads = kids.length > 0 && kids.every((k) => k.role === "columnheader");
     let column = kids.find((k) => cells.has(k.role))?.first;
     const gap = (count) => {
-      for (let i = 0; i < Math.min(count, MAX_GAP); i++) parts.push(text(spanning(item.owner, column + i)));
+      for (let i = 0; i < count; i++) parts.push(text(spanning(item.owner, column + i)));
     };
     for (const k of kids) {
       if (!cells.has(k.role)) {
@@ -638,26 +647,39 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
   // placeOf is the column of a cell, how many it spans, and the first column of its row
   // where that is known. A cell of an earlier row may hold a place in this one.
   const grids = new Map(), tableCells = new Map(), spans = new Map();
+  const rows = "tr, [role=row]", parts = "td, th, [role=cell], [role=gridcell], [role=columnheader], [role=rowheader]";
   // spanning is the text of the cell of an earlier row that spans a row. A search shows it: a
   // row that it finds alone says what it belongs to.
   function spanning(row, column) {
     const cell = full && spans.get(row)?.[column], words = cell ? limit(squash(textOf(cell)), MAX_HINT) : "";
     return words && note(words);
   }
-  // firstOf is the first column of a grid, which may have only some of its columns.
-  function firstOf(grid) {
-    if (grid && !grids.has(grid))
-      grids.set(
-        grid,
-        Math.min(...[...grid.$querySelectorAll("[aria-colindex]")].map((c) => Number(aria(c, "colindex")) || Infinity)),
-      );
-    return grid ? grids.get(grid) : undefined;
+  // numberedIn are the places of the cells of a grid that numbers its columns, counted over those that are in the page.
+  // A cell without a number follows the one before it. Undefined: it numbers none.
+  function numberedIn(grid) {
+    if (grids.has(grid)) return grids.get(grid);
+    const places = grid.$querySelector("[aria-colindex]") ? new Map() : undefined;
+    grids.set(grid, places);
+    if (!places) return;
+    const used = new Set();
+    for (const r of grid.$querySelectorAll(rows)) {
+      let next = Number(aria(r, "colindex")) || 1;
+      for (const c of r.$querySelectorAll(parts)) {
+        if (c.$closest(rows) !== r || c.$closest(tables) !== grid) continue;
+        const column = Number(aria(c, "colindex")) || next;
+        next = column + Math.min(Number(aria(c, "colspan")) || c.$colSpan || 1, 1000);
+        places.set(c, [column, next]);
+        for (let i = column; i < next; i++) used.add(i);
+      }
+    }
+    const order = [...used].sort((a, b) => a - b), at = new Map(order.map((column, i) => [column, i]));
+    for (const [c, [from, to]] of places) places.set(c, { column: at.get(from), span: to - from, first: 0 });
+    return places;
   }
   function placeOf(e) {
-    const table = e.$closest("table"), given = Number(aria(e, "colindex")) || undefined;
-    if (e.$colSpan === undefined || !table || given) {
-      return { column: given, span: Number(aria(e, "colspan")) || 1, first: given && firstOf(e.$closest(tables)) };
-    }
+    const table = e.$closest("table"), around = e.$closest(tables), places = around && numberedIn(around);
+    if (places?.has(e)) return places.get(e);
+    if (e.$colSpan === undefined || !table) return { span: Number(aria(e, "colspan")) || 1 };
     let grid = tableCells.get(table);
     if (!grid) {
       tableCells.set(table, (grid = new Map()));

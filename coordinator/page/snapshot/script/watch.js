@@ -129,6 +129,7 @@ function () {
 
   // The tree: each node is a line with its element, its owner. Only lines of elements are
   // found by their owner; text is found by its holder.
+  const opens = CSS.supports("selector(:open)");
   const stateOf = (c) =>
     [
       c.$value,
@@ -137,6 +138,7 @@ function () {
       c.$multiple && c.$selectedOptions ? [...c.$selectedOptions].map((o) => o.$index) : c.$selectedIndex,
       c.$matches(":disabled"),
       c.$matches(":user-invalid"),
+      opens && c.$matches(":open"),
     ].join();
   const partsOf = (it) => it.parts?.filter((e) => e !== it.owner) ?? [];
   function build(outline, items, parent) {
