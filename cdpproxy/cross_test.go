@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 // listens on its port. No held client gets a response from that one, but from the
 // window's next browser.
 func TestPortTakenOver(t *testing.T) {
-	mine := startFake(t, "127.0.0.1:0", "mine", nil)
+	mine := startFake(t, freeAddress(), "mine", nil)
 	src := newSource(mine.url())
 	mine.stop()
 	other := startFake(t, mine.addr, "other", nil) // which also has a page 1
@@ -137,7 +138,7 @@ func TestNeverCross(t *testing.T) {
 		}
 	}
 	// Every browser of a round takes the address of the other window's last one.
-	left, right := startFake(t, "127.0.0.1:0", "left 0", nil), startFake(t, "127.0.0.1:0", "right 0", nil)
+	left, right := startFake(t, freeAddress(), "left 0", nil), startFake(t, freeAddress(), "right 0", nil)
 	for round := 1; round <= rounds; round++ {
 		windows[0].src.set(left.name, left.url())
 		windows[1].src.set(right.name, right.url())
@@ -166,6 +167,17 @@ func TestNeverCross(t *testing.T) {
 	answers.Range(func(any, any) bool { count++; return true })
 	if count < rounds {
 		t.Errorf("only %d of %d browsers were ever asked", count, 2*rounds)
+	}
+}
+
+// freeAddress is one that is listened on again later: its port is below those that the system gives connections.
+func freeAddress() string {
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(10_000))
+		if listener, err := net.Listen("tcp", address); err == nil {
+			listener.Close()
+			return address
+		}
 	}
 }
 

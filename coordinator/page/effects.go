@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	protocol "github.com/chromedp/cdproto/cdp"
@@ -121,6 +122,7 @@ func (p *Page) Look(ctx context.Context) snapshot.Changes {
 	changes, err := p.reader.Look(ctx)
 	if err != nil {
 		p.browser.log.Debug("page: what an action changed is not known", "page", p.ID(), "err", err)
+		changes.Unknown = errors.As(err, new(*TimeoutError)) || errors.As(err, new(*HungError))
 	}
 	return changes
 }

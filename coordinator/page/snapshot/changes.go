@@ -21,7 +21,7 @@ import (
 type Changes struct {
 	Text    string   // a [diff]; empty: nothing
 	New     bool     // the agent has not seen the document: Text is its beginning
-	Unknown bool     // there is nothing to compare the document with
+	Unknown bool     // there is nothing to compare the document with, or a part did not answer in time
 	Much    bool     // there is more, or too much for a diff
 	Notices []string // what live regions have shown, and do not show any longer
 	Again   []string // what they show again, and did not show meanwhile
@@ -100,6 +100,13 @@ func (r *Reader) noteFrames() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.documents = documents
+}
+
+// forgetFrame leaves a frame's document, which has appeared and could not be read, to the next look.
+func (r *Reader) forgetFrame(id protocol.FrameID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.documents, id)
 }
 
 // appears reports whether a frame's document is new to the agent and can be seen. retry:
@@ -222,24 +229,23 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 	var all Changes
 	var before, after strings.Builder
 	err := r.page.Run(ctx, "comparing the page", r.page.CompareTimeout, func(ctx context.Context) error {
-		_ = r.page.Frames.Learn(ctx) // without it, the addresses of some frames are not known
 		looked, retry := 0, false
-		for _, f := range r.page.Frames.All() {
-			main, appeared := f.ID == r.page.Frames.Main(), false
+		compare := func(ctx context.Context, f frame.Frame, main bool) error {
+			appeared := false
 			if !main && looked < maxAppeared {
 				if appeared = r.appears(ctx, f, retry); appeared {
 					looked++
 				}
 			}
 			if !main && !appeared && !f.Entered() {
-				continue
+				return ctx.Err()
 			}
 			found, err := r.changesIn(ctx, f, appeared)
-			if err != nil && main {
-				return err
-			}
 			if err != nil {
-				continue // it has gone
+				if appeared {
+					r.forgetFrame(f.ID)
+				}
+				return err
 			}
 			if main {
 				r.noteKnown(f.Generation, found.Known)
@@ -263,6 +269,25 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 			}
 			for line := range strings.Lines(found.After) {
 				after.WriteString(indent + line)
+			}
+			return nil
+		}
+		main, _ := r.page.Frames.Frame(r.page.Frames.Main())
+		if err := compare(ctx, main, true); err != nil {
+			return err
+		}
+		// One frame that does not answer leaves time for the others.
+		share := func(do func(ctx context.Context) error) {
+			ctx, cancel := context.WithTimeout(ctx, r.page.CompareTimeout/frameShare)
+			defer cancel()
+			if err := do(ctx); err != nil && !frame.Vanished(err) {
+				all.Unknown = true
+			}
+		}
+		share(r.page.Frames.Learn) // without it, the addresses of some frames are not known
+		for _, f := range r.page.Frames.All() {
+			if f.ID != main.ID {
+				share(func(ctx context.Context) error { return compare(ctx, f, false) })
 			}
 		}
 		return nil

@@ -343,6 +343,32 @@ func TestRefsOfAResultThatIsLate(t *testing.T) {
 	pagetest.Expect(t, p, "document.title", `"1"`)
 }
 
+// A frame that does not answer when it appears is said to be more, and is among the next changes.
+func TestBusyFrameThatAppears(t *testing.T) {
+	t.Parallel()
+	p, url := pagetest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			io.WriteString(w, `<!doctype html><h1>Shop</h1><div id=box></div>`)
+			return
+		}
+		io.WriteString(w, `<!doctype html><button>Pay</button><script>
+onload = () => parent.postMessage('there', '*')
+onmessage = () => { for (const end = Date.now() + 5000; Date.now() < end;); }</script>`)
+	}))
+	p.Look(t.Context()) // its beginning
+	pagetest.Evaluate(t, p, `async () => {
+  const there = new Promise((done) => onmessage = done)
+  box.innerHTML = '<iframe src=`+strings.Replace(url, "127.0.0.1", "localhost", 1)+`/pay></iframe>'
+  await there
+  box.firstChild.contentWindow.postMessage('work', '*')
+}`)
+	if c := p.Look(t.Context()); !c.Unknown || c.Text != "+ - iframe:\n" {
+		t.Errorf("while it is busy: %+v", c)
+	}
+	pagetest.WaitFor(t, p, page.WaitOptions{Text: "Pay", Timeout: time.Minute})
+	pagetest.Contains(t, p.Look(t.Context()).Text, `+   - button "Pay"`)
+}
+
 // A page that a dialog makes inert does not hide what has changed.
 func TestDialogThatMakesThePageInert(t *testing.T) {
 	t.Parallel()

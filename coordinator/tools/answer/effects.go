@@ -178,6 +178,9 @@ func (a *Answer) Shows(c snapshot.Changes, full bool) {
 			text = ""
 		}
 		a.QuoteCut(strings.TrimSuffix(part, "\n"), text)
+		if c.Unknown {
+			a.Addf("What else has changed is not known: take a snapshot.")
+		}
 	case c.Whole != "":
 		a.QuoteCut(text+"… and more.", c.Whole)
 	default:
