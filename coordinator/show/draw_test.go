@@ -139,14 +139,18 @@ func TestDraw(t *testing.T) {
 	v.openLive("Page one")
 	in := func(selector string) string { return view + `.querySelector("` + selector + `")` }
 	v.await("the live view", d.isDrawn())
-	top := v.evaluate("String(" + in("#canvas") + ".getBoundingClientRect().top)")
+	place := "JSON.stringify(" + in("#canvas") + ".getBoundingClientRect())"
+	before := v.evaluate(place)
 	v.evaluate(in("#draw") + ".click(); 0")
-	if got := v.evaluate("String(" + in("#canvas") + ".getBoundingClientRect().top)"); got != top {
-		t.Errorf("what is written above the picture moves it from %s to %s", top, got)
+	if got := v.evaluate(place); got != before {
+		t.Errorf("what is written about drawing moves the picture from %s to %s", before, got)
 	}
 	one := screenshot()
 	d.drag(point{190, 140}, point{420, 290}) // around the button
 	d.awaitPlaces(1)
+	if got := v.evaluate(place); got != before {
+		t.Errorf("what is drawn moves the picture from %s to %s", before, got)
+	}
 	d.drag(point{500, 300}, point{700, 500}) // the page as a whole has that
 	d.awaitPlaces(2)
 	v.await("numbers in the picture", view+`.querySelectorAll(".place").length === 2`)
@@ -154,13 +158,20 @@ func TestDraw(t *testing.T) {
 	if numbers != `"1,2"` && numbers != "1,2" {
 		t.Errorf("the numbers %s", numbers)
 	}
+	// A number is beside its place, so that what is in it can be read, also at the picture's edge.
+	const beside = `(() => { const at = (each) => each.getBoundingClientRect();
+		return [...document.querySelectorAll(".place")].every((each) =>
+			at(each.firstChild).bottom <= at(each).top + 1 || at(each.firstChild).top >= at(each).bottom - 1); })()`
+	if got := v.evaluate("String(" + strings.ReplaceAll(beside, "document.", view+".") + ")"); got != "true" {
+		t.Error("a number covers its place")
+	}
 	v.axeFinds("the page with drawings")
 	v.photograph("show-draw")
 	v.evaluate(`(() => { const field = ` + in("#picked input") + `;
 		field.value = "Larger."; field.dispatchEvent(new Event("input", {bubbles: true})); })(); 0`)
 
 	// The picture scrolls, and the numbers with it.
-	top = v.evaluate("String(" + in(".place") + ".getBoundingClientRect().top)")
+	top := v.evaluate("String(" + in(".place") + ".getBoundingClientRect().top)")
 	agents.Evaluate(tab, "scrollTo(0, 100); 0")
 	v.await("the number moves up", "Number("+top+") - "+in(".place")+".getBoundingClientRect().top > 20")
 
@@ -191,15 +202,12 @@ func TestDraw(t *testing.T) {
 		return v.Try(v.page, "Page.handleJavaScriptDialog", `{"accept":false}`).Error == nil
 	})
 	d.awaitPlaces(4)
-	// In a narrow window a question hides the live view, which comes back as it was.
+	// In a narrow window a question is over the live view, which stays as it is.
 	w.ask("q", "Click")
 	v.await("the question", `document.querySelector(".question") && !document.querySelector("#asked").hidden`)
 	v.look(360, 900, "light")
 	v.evaluate(`document.querySelector("#asked").click(); 0`)
-	v.await("the question in sight",
-		`document.activeElement.className === "question" && document.querySelector("#side").hidden`)
-	v.evaluate(`document.querySelector(".picture[aria-current]").click(); 0`)
-	v.await("the live view again", `!document.querySelector("#side").hidden && document.body.classList.contains("open")`)
+	v.await("the question, over the live view", covered)
 	v.look(1280, 900, "light")
 	d.awaitPlaces(4)
 	v.evaluate(in("#comment") + `.value = "Look at these."; ` + in("#send") + ".click(); 0")
@@ -233,6 +241,51 @@ func TestDraw(t *testing.T) {
 	agents.Call(tab, "DOM.describeNode", fmt.Sprintf(`{"backendNodeId":%d}`, all[3].Node.ID), &node)
 	if !strings.Contains(strings.Join(node.Node.Attributes, " "), "id order") {
 		t.Errorf("the node %+v", node)
+	}
+}
+
+// TestNamesOfAreas: an area is named by what is in it, and not by what is around it.
+func TestNamesOfAreas(t *testing.T) {
+	page := serveHTML(t, func(string) string {
+		return `<!doctype html><html lang=en><title>Tea Shop</title><style>* {margin: 0}
+			main {position: absolute; inset: 0} h1, button, input, p {position: absolute; width: 200px; height: 60px}
+			h1 {left: 100px; top: 100px} input {left: 100px; top: 200px} button {left: 350px; top: 200px}
+			p {left: 100px; top: 400px; width: 500px; height: 120px}</style>
+			<main id=main><h1>Checkout</h1><form><input name=children aria-label=Name><button name=parentNode>Buy</button>
+			<input style="visibility:hidden;left:120px;top:210px"></form><p>Fresh leaves, sent today.</p></main>`
+	})
+	s := start(t)
+	shown := cdptest.Launch(t)
+	w := openWindow(t, shown.URL())
+	w.mu.Lock()
+	w.questions = nil
+	w.mu.Unlock()
+	agents := cdptest.Dial(t, shown.URL())
+	agents.Call(openTab(agents, page), "Emulation.setDeviceMetricsOverride",
+		`{"width":800,"height":600,"deviceScaleFactor":1,"mobile":false}`, nil)
+	v := openViewer(t, "")
+	d := &drawing{v}
+	v.look(1280, 900, "light")
+	v.open(s.Link())
+	v.Call(v.page, "Page.bringToFront", "{}", nil)
+	v.openLive("Tea Shop")
+	v.await("the live view", d.isDrawn())
+	v.evaluate(view + `.querySelector("#draw").click(); 0`)
+	for i, each := range []struct {
+		from, to point
+		name     string
+	}{
+		{point{80, 80}, point{600, 280}, `heading "Checkout" h1, textbox "Name" input, button "Buy" button`},
+		{point{80, 80}, point{500, 190}, `heading "Checkout" h1`},
+		{point{200, 420}, point{400, 500}, `paragraph p`},
+		{point{330, 190}, point{560, 270}, `button "Buy" button`},
+	} {
+		d.drag(each.from, each.to)
+		d.awaitPlaces(i + 1)
+		got := must.Get(unquoted(v.evaluate(view + `.querySelector("#picked li:last-child span").textContent`)))(t)
+		if got != each.name {
+			t.Errorf("the area from %v to %v is named %s", each.from, each.to, got)
+		}
 	}
 }
 

@@ -83,7 +83,7 @@ type sceneWindow struct {
 	asks         func() []vscodeipc.PendingQuestion // in place of questions; nil: those
 }
 
-func (s *scene) open(w sceneWindow) {
+func (s *scene) open(w sceneWindow) *vscodeipc.Server {
 	s.Helper()
 	folder := filepath.Join(s.TempDir(), w.folder)
 	must.Do(s, os.Mkdir(folder, 0o755))
@@ -110,6 +110,7 @@ func (s *scene) open(w sceneWindow) {
 	}))(s)
 	s.Cleanup(func() { server.Close(context.Background()) })
 	must.Do(s, server.SetState(w.state))
+	return server
 }
 
 // fill opens windows of all kinds, and an agent with its own browser.
@@ -190,6 +191,13 @@ func inEachLook(v *viewer, name string) {
 	}
 }
 
+// covered: a question has the focus, and is over the live view.
+const covered = `(() => {
+	const question = document.querySelector(".question:not(.recording)"), {x, y} = question.getBoundingClientRect();
+	return document.activeElement === question && document.elementFromPoint(x + 5, y + 5) === question &&
+		document.querySelector("iframe").checkVisibility() && !document.querySelector("#all .page")?.checkVisibility();
+})()`
+
 // filmed: each page that has a browser has a picture.
 const filmed = `[...document.querySelectorAll("#all .page canvas")]
 	.every((canvas) => !canvas.checkVisibility() || canvas.width > 0)`
@@ -235,10 +243,97 @@ func TestLooks(t *testing.T) {
 	inEachLook(v, "live-input")
 	v.look(360, 800, "light")
 	v.evaluate(`document.querySelector("#asked").click(); 0`)
-	v.await("the question", `document.activeElement.className === "question" && document.querySelector("#side").hidden`)
+	v.await("the question, over the live view", covered)
+	v.photograph("live-question")
 	s.Close()
 	v.await("the end", `document.querySelector("#lost").textContent.includes("has ended")`)
 	inEachLook(v, "ended")
+}
+
+// TestStates: colours show where the eye should go: amber for what waits for the user, red for what failed, and a
+// pulse for what acts, unless the user wants no motion. While the user drives a bar has what waits for that, in the
+// overview and in the live view. What was done long ago is no news.
+func TestStates(t *testing.T) {
+	now := time.Now().UnixMilli()
+	agentOf := func(id string, running ...vscodeipc.RunningCall) vscodeipc.ConnectedClient {
+		return vscodeipc.ConnectedClient{ID: id, Name: id, Version: "1", Kind: "mcp", Since: now, Running: running}
+	}
+	click := vscodeipc.RunningCall{Time: now, Act: "browser_click", Target: `button "Buy"`, Script: "typed()"}
+	asks := vscodeipc.ClientInfo{ID: "asks", Name: "asks", Version: "1"}
+	w := sceneWindow{folder: "shop", kind: "vscode",
+		clients: []vscodeipc.ConnectedClient{agentOf("acts", click), agentOf("failed"), agentOf("idle"), agentOf("asks")},
+		last: []vscodeipc.Activity{
+			{Client: "failed", Time: now, Act: "browser_click", Target: "#b", Outcome: "refused: the user did not allow it"},
+			{Client: "idle", Time: now - 3_700_000, Act: "browser_snapshot", OK: true}},
+		questions: []vscodeipc.PendingQuestion{{ID: "q", Client: asks, Choices: []string{"once", "refuse"},
+			Actions: []vscodeipc.PendingAction{{Number: 1, Action: vscodeipc.AskArg{Client: asks, Act: "browser_click"}}}}}}
+	s, scene := start(t), openScene(t)
+	browser := scene.browser("/")
+	w.state = vscodeipc.State{Browser: &vscodeipc.Browser{URL: browser, Product: "Chrome/156.0", Via: "launched"},
+		Access: vscodeipc.Access{Mode: vscodeipc.AccessAsk}}
+	server := scene.open(w)
+	v := openViewer(t, "")
+	v.look(1280, 800, "light")
+	v.open(s.Link())
+	const row = `document.querySelector(".clients .%s")`
+	await := func(state, text string) {
+		t.Helper()
+		v.await(state, fmt.Sprintf(row, state)+`?.textContent.includes("`+text+`")`)
+	}
+	await("acts", `Click button \"Buy\"`)
+	await("failed", "refused: the user did not allow it")
+	await("idle", "Idle")
+	await("waits", "Waits for your answer")
+	style := func(state, name, pseudo string) string {
+		return v.evaluate(fmt.Sprintf("getComputedStyle("+row+", %q).%s", state, pseudo, name))
+	}
+	colours := map[string]bool{}
+	for _, state := range []string{"acts", "failed", "idle", "waits"} {
+		colours[style(state, "backgroundColor", "::before")] = true
+	}
+	if len(colours) != 4 {
+		t.Errorf("the states have the colours %v", colours)
+	}
+	if got := style("acts", "animationName", "::before"); got != "pulse" {
+		t.Errorf("what acts has the animation %s", got)
+	}
+	v.Call(v.page, "Emulation.setEmulatedMedia",
+		`{"features":[{"name":"prefers-reduced-motion","value":"reduce"}]}`, nil)
+	if got := style("acts", "animationName", "::before"); got != "none" {
+		t.Errorf("without motion what acts has the animation %s", got)
+	}
+	w.state.Access.TakenOver = true
+	must.Do(t, server.SetState(w.state))
+	const bar = `document.querySelector("section > .driving:not([hidden])")`
+	v.await("the bar", bar+`?.textContent.includes("You drive") && `+bar+`.textContent.includes('acts waits: click button "Buy"')`)
+	v.photograph("states")
+	v.openLive("Tea Shop")
+	v.await("the bar of the live view", view+`.querySelector("#driving:not([hidden])")?.textContent.includes(
+		'acts waits: click button "Buy"') && !`+bar+`.checkVisibility()`)
+	if shown := v.evaluate("document.documentElement.outerHTML"); strings.Contains(shown, "typed()") {
+		t.Error("the page has a script")
+	}
+}
+
+// TestSharp: at every width a picture has each pixel of the screen that it is shown with, in the overview and in the
+// live view, and takes most of the room there.
+func TestSharp(t *testing.T) {
+	v, _, agents := openLive(t, sceneWindow{}, "/")
+	agents.Call(onlyTab(agents), "Emulation.setDeviceMetricsOverride",
+		`{"width":2000,"height":1250,"deviceScaleFactor":1,"mobile":false}`, nil)
+	const canvas = view + `.querySelector("#canvas")`
+	for _, width := range []int{420, 800, 1280, 1920} {
+		v.look(width, 1000, "light")
+		v.await(fmt.Sprint("a sharp picture at ", width), canvas+`.width === Math.round(`+canvas+
+			`.getBoundingClientRect().width) && (({clientWidth, clientHeight}) => `+canvas+`.width > clientWidth - 12 || `+
+			canvas+`.height > clientHeight - 12)(`+view+`.querySelector("#screen"))`)
+	}
+	v.evaluate(`document.querySelector("#back").click(); 0`)
+	for width, least := range map[int]int{420: 380, 800: 730, 1280: 860, 1920: 1100} {
+		v.look(width, 1000, "light")
+		v.await(fmt.Sprint("a sharp picture in the overview at ", width), fmt.Sprintf(`(({width, clientWidth}) =>
+			width === clientWidth && width >= %d)(document.querySelector(".page canvas"))`, least))
+	}
 }
 
 // TestDialogInLiveView: a dialog of the page is shown as text, and the keyboard answers it.

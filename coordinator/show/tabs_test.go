@@ -80,7 +80,7 @@ func TestTabs(t *testing.T) {
 	click := func(button string, done func() bool) {
 		t.Helper()
 		must.Await(t, "the click on "+button, func() bool {
-			v.evaluate(`[...document.querySelectorAll("button")].find((each) =>
+			v.evaluate(`[...document.querySelectorAll("button, summary")].find((each) =>
 				each.checkVisibility() && each.textContent.includes("` + button + `"))?.click(); 0`)
 			return done()
 		})
@@ -95,10 +95,10 @@ func TestTabs(t *testing.T) {
 		}
 		return ids
 	}
-	const list = `document.querySelector("section > .tabs")`
-	v.await("the button", `[...document.querySelectorAll("button")].some((each) =>
+	const list = `document.querySelector("section > .hand > .tabs")`
+	v.await("the button", `[...document.querySelectorAll("button, summary")].some((each) =>
 		each.checkVisibility() && each.textContent.includes("Hand a Tab"))`)
-	v.evaluate(`[...document.querySelectorAll("button")].find((each) =>
+	v.evaluate(`[...document.querySelectorAll("button, summary")].find((each) =>
 		each.textContent.includes("Hand a Tab")).click(); 0`)
 	v.await("the tabs, as text", list+`.checkVisibility() && `+list+`.textContent.includes("<img src=x") &&
 		!`+list+`.querySelector("img")`)
@@ -110,7 +110,7 @@ func TestTabs(t *testing.T) {
 	click("My bank", func() bool { return handedOver() == "B" })
 	v.await("the page shows that", list+`.textContent.includes("take it back")`)
 	click("My bank", func() bool { return handedOver() == "" })
-	click("Hand a Tab", func() bool { return strings.Contains(v.evaluate("String("+list+".hidden)"), "true") })
+	click("Hand a Tab", func() bool { return strings.Contains(v.evaluate("String("+list+".checkVisibility())"), "false") })
 
 	w.mu.Lock()
 	w.questions = []vscodeipc.PendingQuestion{{ID: "q", Client: client, Choices: []string{"once", "refuse"},

@@ -2,7 +2,7 @@
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
 import { accessCommands, isStopped } from "../core/access/access";
-import { askedNodes } from "../core/access/actions";
+import { askedNodes, waitingText } from "../core/access/actions";
 import { Permissions, permissionCommands } from "../core/access/permission";
 import { Recordings } from "../core/access/record";
 import { UserActs } from "../core/access/useracts";
@@ -66,6 +66,9 @@ export class AgentControls {
       },
       get asked() {
         return askedNodes(permissions.question?.actions ?? []);
+      },
+      get waiting() {
+        return waitingText(clients.running);
       },
       subscribe: (listener) => {
         const ends = [clients, permissions].map((each) => each.subscribe(listener));

@@ -30,7 +30,7 @@ type Shown =
   | { type: "targets"; boxes: readonly (readonly number[])[] }
   | { type: "asked"; text?: string }
   | { type: "click"; x: number; y: number; own: boolean }
-  | { type: "takeover"; taken: boolean }
+  | { type: "takeover"; taken: boolean; text: string }
   | { type: "device"; name?: string; turned: boolean }
   | { type: "dialog"; dialog?: Parameters<typeof showDialog>[0] }
   | { type: "failed"; why?: string };
@@ -40,7 +40,6 @@ const follow = part("follow");
 const drive = part("drive");
 const retry = part("retry");
 const empty = part("empty");
-const screen = part("screen");
 const canvas = part<HTMLCanvasElement>("canvas");
 
 addEventListener("message", ({ data }: MessageEvent<Shown>) => {
@@ -49,6 +48,8 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
   else if (data.type === "takeover") {
     drive.hidden = false;
     drive.ariaPressed = String(data.taken);
+    part("driving").hidden = !data.taken;
+    part("waiting").textContent = part("waiting").title = data.text;
   } else if (data.type === "dialog") showDialog(data.dialog);
   else if (data.type === "device") showDevice(data);
   else if (data.type === "pages") list(data.pages, data.current, data.following);
@@ -69,8 +70,7 @@ addEventListener("message", ({ data }: MessageEvent<Shown>) => {
 
 function see(page: boolean): void {
   empty.hidden = page;
-  screen.hidden = !page;
-  part("bar").hidden = part("line").hidden = !page;
+  for (const id of ["bar", "line", "stage", "foot"]) part(id).hidden = !page;
   if (page) return;
   reset();
   showDialog();
@@ -171,7 +171,7 @@ drive.addEventListener("click", () => {
   editor.postMessage({ type: "takeOver", taken: drive.ariaPressed !== "true" });
 });
 part("start").addEventListener("click", () => editor.postMessage({ type: "start" }));
-addEventListener("resize", () => askForSize("resize"));
+new ResizeObserver(() => askForSize("resize")).observe(part("screen"));
 // A window that is minimised or covered need not be painted.
 const reportVisibility = () => {
   if (!document.hidden) return askForSize("ready");

@@ -15,6 +15,7 @@ export function offerDevices(offered: boolean): void {
 export function showDevice({ name = "", turned: isTurned }: { name?: string; turned: boolean }): void {
   select.value = name;
   turned = isTurned;
+  document.body.dataset.device = name;
   rotate.ariaDisabled = String(name === ""); // disabled, it would lose the focus
 }
 

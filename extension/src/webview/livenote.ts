@@ -12,14 +12,19 @@ const agents = part<HTMLSelectElement>("agents");
 const list = part("picked");
 const rows = new Map<number, HTMLElement>();
 
+/** Of a number above its place, in pixels of the page. */
+const numberHeight = 24;
+
 let places: readonly Place[] = [];
 let seen: Seen | undefined;
+/** The agent that the user has chosen for the note; else it is the first one. */
+let chosen = "";
 
 /** Shows what the note is about, and to whom it can go. */
 export function showDraft(drawn: readonly Place[], recipients: readonly { id: string; name: string }[]): void {
   places = drawn;
   form.hidden = places.length === 0;
-  if (form.hidden) comment.value = "";
+  if (form.hidden) comment.value = chosen = "";
   for (const id of rows.keys()) if (!places.some((place) => place.id === id)) rows.delete(id);
   const wanted = places.map(rowOf);
   for (const row of [...list.children]) if (!wanted.includes(row as HTMLElement)) row.remove();
@@ -30,8 +35,7 @@ export function showDraft(drawn: readonly Place[], recipients: readonly { id: st
     field.ariaLabel = field.placeholder = `${list.dataset.comment} ${index + 1}`;
     (row.querySelector("button") as HTMLElement).ariaLabel = `${list.dataset.remove} ${index + 1}`;
   });
-  const selected = agents.value;
-  agents.replaceChildren(...recipients.map(({ id, name }) => new Option(name, id, false, id === selected)));
+  agents.replaceChildren(...recipients.map(({ id, name }) => new Option(name, id, false, id === chosen)));
   const isAlone = recipients.length === 0;
   agents.hidden = part<HTMLButtonElement>("send").disabled = isAlone;
   part("alone").hidden = !isAlone;
@@ -84,7 +88,7 @@ function showPlaces(): void {
 
 function mark(at: Box, { width, height, left, top, scale }: Seen, number: number): HTMLElement {
   const element = document.createElement("span");
-  element.className = "place";
+  element.className = (at[1] - top) * scale < numberHeight ? "place high" : "place";
   element.append(Object.assign(document.createElement("b"), { textContent: `${number}` }));
   const share = (length: number, whole: number) => `${((length * scale) / whole) * 100}%`;
   Object.assign(element.style, {
@@ -100,6 +104,9 @@ export function listenToNote(): void {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     editor.postMessage({ type: "sendNote", client: agents.value, text: comment.value });
+  });
+  agents.addEventListener("change", () => {
+    chosen = agents.value;
   });
   part("discard").addEventListener("click", () => editor.postMessage({ type: "discardNote" }));
 }

@@ -3,6 +3,7 @@ import { editor } from "./editor";
 import { part } from "./part";
 
 const canvas = part<HTMLCanvasElement>("canvas");
+const screen = part("screen");
 const zoom = part<HTMLSelectElement>("zoom");
 const levels = [...zoom.options].map(({ value }) => Number(value)).filter((level) => level > 0);
 
@@ -31,9 +32,12 @@ export function zoomed(): void {
 /** Asks for frames with as many pixels as are shown. */
 export function askForSize(type: "ready" | "resize"): void {
   const level = Number(zoom.value);
-  const { clientWidth } = document.body;
+  const room = screen.clientWidth > 0 ? screen : document.body; // before the first page there is no screen
+  const { paddingTop, paddingLeft } = getComputedStyle(room);
   const [width, height] =
-    level > 0 && page.width > 0 ? [page.width * level, page.height * level] : [clientWidth, innerHeight];
+    level > 0 && page.width > 0
+      ? [page.width * level, page.height * level]
+      : [room.clientWidth - 2 * Number.parseFloat(paddingLeft), room.clientHeight - 2 * Number.parseFloat(paddingTop)];
   editor.postMessage({ type, width: width * devicePixelRatio, height: height * devicePixelRatio });
 }
 

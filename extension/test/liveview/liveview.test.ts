@@ -37,6 +37,7 @@ function play() {
     get asked() {
       return asked;
     },
+    waiting: "",
     subscribe: (listener) => clients.subscribe(listener),
   };
   /** Agents ask to act on these. */

@@ -13,7 +13,7 @@ import { Store } from "../../src/core/window/store";
 const noSessions = (store: Store) => new Sessions(store, async () => undefined, silent);
 
 function agentsOf(clients: Clients): Agents {
-  return { lastPage: undefined, asked: [], subscribe: (listener) => clients.subscribe(listener) };
+  return { lastPage: undefined, asked: [], waiting: "", subscribe: (listener) => clients.subscribe(listener) };
 }
 
 /** How many listen, from now on. */

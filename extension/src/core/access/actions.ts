@@ -1,7 +1,7 @@
 // Describes to the user what agents and CDP clients want to do and have done.
 
 import * as l10n from "@vscode/l10n";
-import { clientName, code, plain, siteOf } from "../plaintext";
+import { clientName, code, nameOf, plain, siteOf } from "../plaintext";
 import type { AnnotatedNode, Client, PendingQuestion, PermissionAskArg } from "../protocol/protocol.generated";
 import { visible } from "../visible";
 
@@ -98,6 +98,12 @@ export function actionText({ act, target }: { act: string; target: string }): st
   if (act === "debug_breakpoints" && target !== "") return plain(target, 200); // a sentence
   const name = isMethod(act) ? (methods()[act] ?? act) : act.replace(/^browser_/, "").replaceAll("_", " ");
   return plain(target, 200) === "" ? name : `${name}${isMethod(act) ? ":" : ""} ${target}`;
+}
+
+/** What waits while the user has taken over the browser: "Claude Code waits: click button "Buy"". */
+export function waitingText(running: readonly { name: string; act: string; target: string }[]): string {
+  if (running.length === 0) return l10n.t("The actions of agents wait until you give the browser back.");
+  return running.map((call) => l10n.t("{0} waits: {1}", nameOf(call.name), plain(actionText(call), 160))).join(" · ");
 }
 
 /** Whether it is a method of CDP, and no tool. */

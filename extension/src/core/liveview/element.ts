@@ -135,6 +135,8 @@ function seen([left, top, width, height]: Box): Box {
 }
 
 const group = "browserCoordinatorDrawing";
+/** So many of the elements in an area are named. */
+const mostNamed = 5;
 
 /** Runs apart from the page's scripts. The page cannot replace what it reads by elements that have such names. */
 const around = `function () {
@@ -150,9 +152,30 @@ const around = `function () {
   return all;
 }`;
 
+/** What is shown mostly within an area, given from the element's corner: the outermost elements in it. */
+const within = `function (left, top, right, bottom, most) {
+  const of = Element.prototype, all = [];
+  const get = (name, node) => Object.getOwnPropertyDescriptor(of, name).get.call(node);
+  const { x, y } = of.getBoundingClientRect.call(this);
+  const look = (nodes) => {
+    for (const node of nodes) {
+      const box = of.getBoundingClientRect.call(node), size = box.width * box.height;
+      const width = Math.min(box.right, x + right) - Math.max(box.left, x + left);
+      const height = Math.min(box.bottom, y + bottom) - Math.max(box.top, y + top);
+      if (all.length === most || size > 0 && (width <= 0 || height <= 0)) continue;
+      const isSeen = size > 0 && of.checkVisibility.call(node, { visibilityProperty: true });
+      if (isSeen && width * height > 0.8 * size) all.push(node);
+      else look([...get("children", node), ...(get("shadowRoot", node)?.children ?? [])]);
+    }
+  };
+  look(get("children", this));
+  return all;
+}`;
+
 /**
  * The smallest element that covers more than half of an area: it and the elements around it cover its middle, so
- * they are the one that is in front there, and those around that. The page as a whole is none.
+ * they are the one that is in front there, and those around that. One that is mostly outside of the area is named by
+ * what is inside, if there is anything. The page as a whole is none.
  */
 async function covering(call: Call, area: Box, size: Size, viewport: Viewport): Promise<Found | undefined> {
   const [left, top, width, height] = area;
@@ -166,15 +189,16 @@ async function covering(call: Call, area: Box, size: Size, viewport: Viewport): 
       objectId,
       objectGroup: group,
     });
-    const list = { objectId: (result as { objectId: string }).objectId, ownProperties: true };
-    const { result: members } = await call("Runtime.getProperties", list);
-    for (const { name, value } of members as { name: string; value?: { objectId?: string } }[]) {
-      if (!/^\d+$/.test(name) || !value?.objectId) continue;
-      const element = { objectId: value.objectId };
+    for (const element of await itemsOf(call, result)) {
       const box = await boxOf(call, element, size, viewport);
       if (!box || !covers(box, area)) continue;
-      const { node } = await call("DOM.describeNode", element);
-      const { localName, backendNodeId: id } = node as { localName: string; backendNodeId: number };
+      const { localName, backendNodeId: id } = await describe(call, element);
+      const isOutside = width * height > 0 && !covers(area, box);
+      const inside = isOutside ? await elementsIn(call, element, box, area, size, viewport) : [];
+      const texts = await Promise.all(inside.map((each) => textOf(call, each)));
+      const [only] = inside.length === 1 ? inside : [];
+      if (only) return { element: { text: texts.join(), box }, id: (await describe(call, only)).backendNodeId };
+      if (texts.length > 0) return { element: { text: texts.join(", ").slice(0, elementLimit), box }, id };
       if (width * height > 0 && /^(html|body)$/.test(localName)) continue;
       return { element: { text: await textOf(call, element), box }, id };
     }
@@ -182,6 +206,36 @@ async function covering(call: Call, area: Box, size: Size, viewport: Viewport): 
   } finally {
     await call("Runtime.releaseObjectGroup", { objectGroup: group }).catch(() => {}); // the page has gone
   }
+}
+
+/** The elements of a list in the page. */
+async function itemsOf(call: Call, list: unknown): Promise<{ objectId: string }[]> {
+  const { objectId } = list as { objectId: string };
+  const { result } = await call("Runtime.getProperties", { objectId, ownProperties: true });
+  return (result as { name: string; value?: { objectId?: string } }[]).flatMap(({ name, value }) =>
+    /^\d+$/.test(name) && value?.objectId ? [{ objectId: value.objectId }] : [],
+  );
+}
+
+/** The outermost elements in a part of an element that is at `box`. */
+async function elementsIn(
+  call: Call,
+  { objectId }: { objectId: string },
+  box: Box,
+  area: Box,
+  { width, height }: Size,
+  { scale }: Viewport,
+): Promise<{ objectId: string }[]> {
+  const [left, top] = [((area[0] - box[0]) * width) / scale, ((area[1] - box[1]) * height) / scale];
+  const edges = [left, top, left + (area[2] * width) / scale, top + (area[3] * height) / scale];
+  const args = { arguments: [...edges, mostNamed].map((value) => ({ value })), functionDeclaration: within };
+  const { result } = await call("Runtime.callFunctionOn", { ...args, objectId, objectGroup: group });
+  return itemsOf(call, result);
+}
+
+async function describe(call: Call, element: Node): Promise<{ localName: string; backendNodeId: number }> {
+  const { node } = await call("DOM.describeNode", element);
+  return node as { localName: string; backendNodeId: number };
 }
 
 /** Whether a box has more than half of an area. */

@@ -44,7 +44,7 @@ export type Shown =
   | { type: "pointed"; chosen: boolean; element?: Pointed }
   /** Why what the user has drawn, or picked, is not in the note. */
   | { type: "undrawn"; why: string }
-  /** What the user's next note is about, and the agents that can get it. */
+  /** What the user's next note is about, and the agents that can get it: first the one whose page is shown. */
   | { type: "draft"; places: readonly Place[]; recipients: readonly { id: string; name: string }[] }
   /** Where the elements are that agents ask to act on, in parts of the picture. */
   | { type: "targets"; boxes: readonly Box[] }
@@ -52,8 +52,8 @@ export type Shown =
   | { type: "asked"; text?: string }
   /** `own` is the user's click in the picture. */
   | { type: "click"; x: number; y: number; own: boolean }
-  /** Whether the user has taken over the browser. */
-  | { type: "takeover"; taken: boolean }
+  /** Whether the user has taken over the browser, and what waits for its return. */
+  | { type: "takeover"; taken: boolean; text: string }
   /** The device whose size the page has by the user; without one, another size. */
   | { type: "device"; name?: DeviceName; turned: boolean }
   /** The page shows a dialog; without one it no longer does. */
@@ -78,7 +78,7 @@ export type Show = (shown: Shown) => void;
 
 /** How notes reach agents. */
 export interface Mailbox {
-  readonly recipients: readonly { id: string; name: string; version: string }[];
+  readonly recipients: readonly { id: string; name: string; version: string; page?: string }[];
   subscribe(listener: () => void): () => void;
   /** Reports whether the agent can get it. */
   send(client: string, note: Note): boolean | Promise<boolean>;
@@ -90,13 +90,13 @@ export interface Agents {
   readonly lastPage: string | undefined;
   /** The elements that they ask the user to let them act on. */
   readonly asked: readonly AnnotatedNode[];
+  /** What waits while the user has taken over the browser, for people. */
+  readonly waiting: string;
   subscribe(listener: () => void): () => void;
 }
 
-const smallest = 320;
+const smallest = 160;
 const largest = 2_560;
-/** The size follows the panel's in steps: each one restarts the screencast, while the user drags a border. */
-const step = 160;
 
 interface Annotated {
   readonly id: number;
@@ -133,7 +133,7 @@ export class LiveView {
   /** How often the places of that may have changed since they were last looked for. */
   #moves = 0;
   /** The same about who drives. */
-  #lastTaken: boolean | undefined;
+  #lastTakeover: Shown | undefined;
   /** What the user's next note is about. */
   #annotations: readonly Annotated[] = [];
   #lastAnnotation = 0;
@@ -185,7 +185,7 @@ export class LiveView {
   open(show: Show, size: Size): void {
     this.#stop();
     this.#show = show;
-    this.#lastSent = this.#lastDraft = this.#lastTaken = this.#lastTargets = undefined;
+    this.#lastSent = this.#lastDraft = this.#lastTakeover = this.#lastTargets = undefined;
     this.#size = fitting(size);
     this.#pages.visible = true;
     this.#update();
@@ -370,9 +370,11 @@ export class LiveView {
   }
 
   #showDraft(): void {
-    const recipients = this.notes.recipients.map(({ id, name, version }) => ({
-      id,
-      name: clientName({ name, version }),
+    const isShown = ({ page }: { page?: string }) => page !== undefined && page === this.#shown;
+    const all = this.notes.recipients;
+    const recipients = [...all.filter(isShown), ...all.filter((each) => !isShown(each))].map((each) => ({
+      id: each.id,
+      name: clientName(each),
     }));
     const places = this.#annotations.map(({ id, annotation: { element, text, page }, at }) => ({
       id,
@@ -481,6 +483,7 @@ export class LiveView {
     this.#filming = { key, page: page.id, url: page.url, abort };
     this.#shown = page.id;
     void this.#film(page, this.#filming, show);
+    this.#showDraft(); // its agent is the first
   }
 
   #select(all: readonly Page[]): Page | undefined {
@@ -499,8 +502,9 @@ export class LiveView {
 
   #showTakeover(show: Show): void {
     const { takenOver: taken = false } = this.#store.state.access;
-    if (taken !== this.#lastTaken) show({ type: "takeover", taken });
-    this.#lastTaken = taken;
+    const takeover: Shown = { type: "takeover", taken, text: taken ? this.agents.waiting : "" };
+    if (!isDeepStrictEqual(takeover, this.#lastTakeover)) show(takeover);
+    this.#lastTakeover = takeover;
   }
 
   /** Shows where what agents ask to act on is now: looks for one place at a time, however often it moves. */
@@ -618,6 +622,6 @@ function named({ name, turned }: Device): Pick<Device, "name" | "turned"> {
 }
 
 function fitting({ width, height }: Size): Size {
-  const bounded = (length: number) => Math.min(Math.max(Math.ceil(length / step) * step, smallest), largest);
+  const bounded = (length: number) => Math.min(Math.max(Math.round(length), smallest), largest);
   return { width: bounded(width), height: bounded(height) };
 }

@@ -19,10 +19,11 @@ const icons = {
   input: "M4 6a4 4 0 0 1 8 0v4a4 4 0 0 1-8 0zM8 2v4M4 6.5h8",
 };
 
-function button(id: keyof typeof icons, label: string, more = ""): string {
+/** `shown` is beside an icon that the user would have to guess. */
+function button(id: keyof typeof icons, label: string, more = "", shown = ""): string {
   const text = html(label);
   return `<button class="tool" id="${id}" type="button" title="${text}" aria-label="${text}"${more}>
-    <svg viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[id]}"/></svg></button>`;
+    <svg viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[id]}"/></svg>${html(shown)}</button>`;
 }
 
 /** The view's page. Its texts are here, since its script has no translations. */
@@ -44,7 +45,7 @@ export function body(): string {
   return `<main aria-label="${title}"><h1 class="unseen">${title}</h1>
     <div id="bar" hidden>
       <select id="pages" aria-label="${html(l10n.t("Page"))}"></select>
-      <span id="tools">${button("follow", follow, ` aria-pressed="false" hidden`)}
+      <span id="tools">${button("follow", follow, ` aria-pressed="false" hidden`, l10n.t("Follow"))}
         <select id="device" aria-label="${html(l10n.t("Device Size"))}" hidden>
           <option value="">${html(l10n.t("Window Size"))}</option>
           <option value="phone">${html(l10n.t("Phone"))}</option>
@@ -55,25 +56,26 @@ export function body(): string {
         <select id="zoom" aria-label="${html(l10n.t("Zoom"))}">
           <option value="fit">${html(l10n.t("Fit"))}</option>${levels.join("")}</select>
         ${button("in", l10n.t("Zoom In"))}
-        ${button("pick", pick, ` aria-pressed="false" data-note="${html(note)}"`)}
-        ${button("draw", draw, ` aria-pressed="false" data-note="${html(drawing)}"`)}
-        ${button("input", input, ` aria-pressed="false" data-note="${html(sent)}"`)}
-        ${button("drive", takeOver, ` aria-pressed="false" hidden`)}</span>
+        ${button("pick", pick, ` aria-pressed="false" data-note="${html(note)}"`, l10n.t("Pick"))}
+        ${button("draw", draw, ` aria-pressed="false" data-note="${html(drawing)}"`, l10n.t("Draw"))}
+        ${button("input", input, ` aria-pressed="false" data-note="${html(sent)}"`, l10n.t("Mouse and Keyboard"))}
+        ${button("drive", takeOver, ` aria-pressed="false" hidden`, l10n.t("Take Over"))}</span>
     </div>
+    <p id="driving" class="driving" role="status" hidden><span>${html(l10n.t("You drive"))}</span><span id="waiting"></span></p>
     <div id="line" hidden><span>${button("back", l10n.t("Back"), ` aria-disabled="true"`)}
         ${button("forward", l10n.t("Forward"), ` aria-disabled="true"`)}
         ${button("reload", l10n.t("Reload the Page"))}</span>
       <form id="go" novalidate><input id="address" aria-label="${html(l10n.t("Address"))}" autocomplete="off"
-        autocapitalize="off" spellcheck="false"></form><span id="note" role="status"></span>
-      <button id="retry" type="button" hidden>${html(l10n.t("Retry"))}</button>
-      <button id="cancel" type="button" hidden>${html(l10n.t("Cancel"))}</button></div>
-    ${composer()}
-    <div id="screen" hidden>
+        autocapitalize="off" spellcheck="false"></form></div>
+    <div id="stage" hidden><div id="screen">
       <div id="picture"><canvas id="canvas" width="0" height="0" role="img" tabindex="0"
           aria-label="${html(l10n.t("The page"))}"></canvas>
         <div id="marks"><span id="targets"></span><span id="places"></span><span id="box" hidden></span><span
           id="cross" hidden></span></div></div>
-    </div>
+    </div>${composer()}</div>
+    <div id="foot" hidden><span id="note" role="status"></span>
+      <button id="retry" type="button" hidden>${html(l10n.t("Retry"))}</button>
+      <button id="cancel" type="button" hidden>${html(l10n.t("Cancel"))}</button></div>
     ${dialog()}
     <div id="empty" hidden><p id="why"></p>
       <button id="start" type="button" hidden>${html(l10n.t("Start Debugging"))}</button></div></main>`;

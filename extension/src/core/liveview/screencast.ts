@@ -186,6 +186,8 @@ export class Screencast {
   /** How far the page is pinched. */
   #pinch = 1;
   #size: Size = { width: 0, height: 0 };
+  /** Settled when the size is applied; undefined: it is. */
+  #sizing: Promise<void> | undefined;
   /** Frames that the watcher has not drawn yet. */
   #undrawn = 0;
   /** The device whose size the page was given. */
@@ -259,10 +261,22 @@ export class Screencast {
     return Promise.race([this.cdp.closed, detached]);
   }
 
-  /** Frames are not larger than this from now on. */
+  /** Frames are not larger than this from now on. While one size is applied, of those that come the last one is next. */
   async resize(size: Size): Promise<void> {
     this.#size = size;
-    await this.#start();
+    this.#sizing ??= this.#applySize();
+    await this.#sizing;
+  }
+
+  async #applySize(): Promise<void> {
+    try {
+      for (let applied: Size | undefined; applied !== this.#size && !this.#closed; ) {
+        applied = this.#size;
+        await this.#start();
+      }
+    } finally {
+      this.#sizing = undefined;
+    }
   }
 
   /** From the beginning: the browser sends a first frame, and refuses to start what has not been stopped. */

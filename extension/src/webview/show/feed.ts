@@ -14,8 +14,21 @@ export interface ShownClient {
   since: string;
   /** That it works in. */
   page?: string;
-  last?: { time: string; text: string; url?: string } | null;
+  /** The calls that have run for a while, the oldest first. */
+  running?: { time: string; text: string }[];
+  last?: { time: string; text: string; failed?: string; url?: string } | null;
   stopped?: boolean;
+}
+
+/** What a text of an action consists of: a tool's or a CDP method's name, and its target. */
+export function partsOf(text: string): { act: string; target: string } {
+  const [act = "", ...target] = text.split(" ");
+  return { act, target: target.join(" ") };
+}
+
+/** The calls that a client runs. */
+export function runningOf({ name, running = [] }: ShownClient) {
+  return running.map(({ text }) => ({ name, ...partsOf(text) }));
 }
 
 /** A window, or a browser without one. */
@@ -38,6 +51,8 @@ export interface ShownWindow {
   state: Pick<State, "browser" | "pages" | "debugSessions">;
   /** Names the user's own browser; empty: it is another one. */
   own: string;
+  /** Whether the user hands tabs of that over here: in the first of its windows. */
+  hands?: boolean;
 }
 
 type Change = { mode: AccessMode } | { stop: string } | { resume: string } | { takenOver: boolean };
@@ -54,7 +69,9 @@ export class Feed {
     this.#root = root;
     const source = new EventSource(`${root}feed`);
     source.addEventListener("message", ({ data }) => {
-      this.#windows = (JSON.parse(data) as { windows: ShownWindow[] }).windows;
+      const { windows } = JSON.parse(data) as { windows: ShownWindow[] };
+      const isFirst = ({ own }: ShownWindow, index: number) => windows.findIndex((each) => each.own === own) === index;
+      this.#windows = windows.map((each, index) => ({ ...each, hands: each.own !== "" && isFirst(each, index) }));
       this.#lost = false;
       this.#listed = true;
       this.#notify();

@@ -1,6 +1,6 @@
 // The live view in a page of `coordinator show`: what a panel's extension host does is done here.
 import * as l10n from "@vscode/l10n";
-import { askedNodes } from "../../core/access/actions";
+import { askedNodes, waitingText } from "../../core/access/actions";
 import { type Agents, LiveView, type Mailbox, type Shown } from "../../core/liveview/liveview";
 import { type Message, receive } from "../../core/liveview/message";
 import { body } from "../../core/liveview/page";
@@ -9,7 +9,7 @@ import { plain } from "../../core/plaintext";
 import { lastPage } from "../../core/window/lastpage";
 import type { Editor } from "../editor";
 import { report } from "../report";
-import type { Feed } from "./feed";
+import { type Feed, runningOf } from "./feed";
 import { make, setText } from "./list";
 import type { mirror as Mirror } from "./picture";
 
@@ -34,6 +34,10 @@ const agents: Agents = {
   get asked() {
     const { questions = [] } = feed.windows.find(({ key }) => key === window) ?? {};
     return questions.flatMap(({ actions }) => askedNodes(actions.map(({ action }) => action)));
+  },
+  get waiting() {
+    const { clients = [] } = feed.windows.find(({ key }) => key === window) ?? {};
+    return waitingText(clients.flatMap(runningOf));
   },
   subscribe: (listener) => feed.subscribe(listener),
 };

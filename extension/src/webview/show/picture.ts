@@ -8,10 +8,8 @@ import { pageName, plain } from "../../core/plaintext";
 import type { States } from "../../core/window/store";
 import { make, setText, type View } from "./list";
 
-/** In pixels; the browser keeps the page's proportions. */
-const largest = { width: 640, height: 480 };
-/** Of the place for a picture: its width for a height of 1, as in the style. */
-const form = 1.6;
+/** Of the place for a picture: its width for a height of 1, however tall a page is. */
+const tallest = 1.3;
 /** In ms, between two frames, and until a page that could not be shown is tried again. */
 const interval = 80;
 const retryAfter = 5_000;
@@ -19,6 +17,9 @@ const lastErrors = 3;
 
 const sight = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) pictures.get(target)?.see(isIntersecting);
+});
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) pictures.get(target.parentElement as Element)?.resize();
 });
 const pictures = new Map<Element, Picture>();
 document.addEventListener("visibilitychange", followAll);
@@ -62,6 +63,7 @@ export class Picture implements View<Page> {
   #inSight = false;
   #key = "";
   #abort: AbortController | undefined;
+  #cast: Screencast | undefined;
   #thrown: string[] = [];
   #total = 0;
   #renewing = false;
@@ -70,18 +72,20 @@ export class Picture implements View<Page> {
     private page: Page,
     private readonly states: States,
     open: (page: Page, from: HTMLElement) => void,
-    close: (page: Page) => void,
+    /** How the user closes a tab; none: here the user does not. */
+    private readonly closing: () => ((page: Page) => void) | undefined,
   ) {
     this.#open = make("button", { type: "button", className: "picture" }, this.#canvas, this.#why);
     this.#open.addEventListener("click", () => open(this.page, this.#open));
     this.#close = make("button", { type: "button", className: "tool" }, "×");
-    this.#close.addEventListener("click", () => close(this.page));
+    this.#close.addEventListener("click", () => closing()?.(this.page));
     this.#errors.append(this.#count, this.#texts);
     const name = make("div", { className: "name" }, this.#title, this.#url);
     const caption = make("div", { className: "caption" }, name, this.#close);
     this.element = make("li", { className: "page" }, this.#open, caption, this.#errors);
     pictures.set(this.element, this);
     sight.observe(this.element);
+    sizes.observe(this.#open);
   }
 
   get isMirrored(): boolean {
@@ -109,7 +113,7 @@ export class Picture implements View<Page> {
     this.#url.title = plain(page.url, 1_000);
     this.#label();
     this.#close.title = this.#close.ariaLabel = l10n.t("Close the Tab {0}", title);
-    this.#close.hidden = this.states.state.browser === null;
+    this.#close.hidden = this.states.state.browser === null || !this.closing();
     this.follow();
   }
 
@@ -134,9 +138,21 @@ export class Picture implements View<Page> {
 
   close(): void {
     sight.unobserve(this.element);
+    sizes.unobserve(this.#open);
     pictures.delete(this.element);
     this.#key = "";
     this.#abort?.abort();
+  }
+
+  /** The place for the picture, in pixels of the screen: the browser keeps the page's proportions. */
+  get #size() {
+    const { clientWidth, clientHeight } = this.#open;
+    const pixels = (length: number) => Math.max(160, Math.round(length * devicePixelRatio));
+    return { width: pixels(clientWidth), height: pixels(clientHeight) };
+  }
+
+  resize(): void {
+    void this.#cast?.resize(this.#size).catch(() => {}); // it has gone
   }
 
   async #film(signal: AbortSignal): Promise<void> {
@@ -152,8 +168,9 @@ export class Picture implements View<Page> {
     };
     this.renew();
     try {
-      const cast = await Screencast.start(this.states.state, this.page.id, largest, watcher, signal);
+      const cast = await Screencast.start(this.states.state, this.page.id, this.#size, watcher, signal);
       signal.throwIfAborted();
+      this.#cast = cast;
       if (this.#renewing) this.note();
       this.#say("");
       await cast.closed;
@@ -197,8 +214,7 @@ export class Picture implements View<Page> {
     this.#canvas.width = picture.width;
     this.#canvas.height = picture.height;
     this.#canvas.getContext("2d")?.drawImage(picture, 0, 0);
-    // Of nearly the same form, it fills its place.
-    this.#canvas.className = Math.abs(picture.width / picture.height - form) < 0.1 ? "filling" : "";
+    this.#open.style.aspectRatio = `${Math.max(picture.width / picture.height, tallest)}`;
     picture.close();
   }
 

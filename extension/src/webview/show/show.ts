@@ -33,7 +33,7 @@ function mayLeave(): boolean {
 
 /** Shows the live view of a page, which has a document of its own. */
 function open({ key }: ShownWindow, page: Page, from: HTMLElement): void {
-  const isThere = from.ariaCurrent === "true"; // hidden, or beside
+  const isThere = from.ariaCurrent === "true"; // beside
   if (!isThere && !mayLeave()) return;
   opener = from;
   const src = `live.html?${new URLSearchParams({ window: key, page: page.id })}`;
@@ -47,14 +47,9 @@ function open({ key }: ShownWindow, page: Page, from: HTMLElement): void {
 function close(): void {
   if (!mayLeave()) return;
   part("view").replaceChildren();
-  hide();
-  opener?.focus();
-}
-
-/** What the user has drawn in the live view stays there. */
-function hide(): void {
   side.hidden = back.hidden = true;
   document.body.classList.remove("open");
+  opener?.focus();
 }
 
 function update(): void {
@@ -82,7 +77,6 @@ function explain(id: string, text: string): void {
 
 /** Brings the oldest question into sight. */
 function showQuestion(): void {
-  if (getComputedStyle(part("all")).display === "none") hide();
   const question = document.querySelector<HTMLElement>(".question:not(.recording)");
   question?.scrollIntoView({ block: "center" });
   question?.focus();

@@ -1,7 +1,15 @@
 // A window in the overview: its questions, its pages, and who uses its browser.
 import * as l10n from "@vscode/l10n";
 import { modes, modeWords } from "../../core/access/access";
-import { actionText, fullText, isRecording, named, questionText, requestingTab } from "../../core/access/actions";
+import {
+  actionText,
+  fullText,
+  isRecording,
+  named,
+  questionText,
+  requestingTab,
+  waitingText,
+} from "../../core/access/actions";
 import { answersTo } from "../../core/access/answers";
 import type { AskedAction, Choice } from "../../core/access/permission";
 import { type Page, Pages } from "../../core/browser/pages";
@@ -10,7 +18,7 @@ import { reason, silent } from "../../core/log";
 import { browserName, clientName, plain } from "../../core/plaintext";
 import type { AccessMode, PendingQuestion } from "../../core/protocol/protocol.generated";
 import { pause, Sight } from "../../core/sight";
-import type { Feed, ShownClient, ShownWindow } from "./feed";
+import { type Feed, partsOf, runningOf, type ShownClient, type ShownWindow } from "./feed";
 import { List, make, setText, type View } from "./list";
 import { Picture } from "./picture";
 import { TabList } from "./tabs";
@@ -23,7 +31,9 @@ export class WindowView implements View<ShownWindow> {
   readonly #about = make("p", { className: "about" });
   readonly #mode = make("select", { ariaLabel: l10n.t("What agents may do") });
   readonly #drive = make("button", { type: "button", className: "secondary" });
-  readonly #hand = make("button", { type: "button", className: "secondary", ariaExpanded: "false" });
+  readonly #driving = make("div", { className: "driving", role: "status", hidden: true });
+  readonly #waiting = make("span", {});
+  readonly #hand = make("details", { className: "hand" });
   readonly #tabs: TabList;
   readonly #failure = make("p", { className: "failure", role: "alert" });
   readonly #absence = make("p", { className: "absence" });
@@ -58,9 +68,13 @@ export class WindowView implements View<ShownWindow> {
     this.#tabs = new TabList((tab) =>
       this.#try(feed.toggle(this.window.own, tab).then((tabs) => this.#tabs.update(tabs))),
     );
-    this.#tabs.element.hidden = true;
-    this.#hand.textContent = l10n.t("Hand a Tab to Agents...");
-    this.#hand.addEventListener("click", () => this.#showTabs(this.#tabs.element.hidden, feed));
+    this.#hand.append(make("summary", {}, l10n.t("Hand a Tab to Agents")), this.#tabs.element);
+    this.#hand.addEventListener("toggle", () => {
+      if (!this.#hand.open) return;
+      this.#tabs.focus();
+      this.#try(feed.tabs(this.window.own).then((tabs) => this.#tabs.update(tabs)));
+    });
+    this.#driving.append(make("span", {}, l10n.t("You drive")), this.#waiting);
     this.#pictures = new List(
       pages,
       ({ id }) => id,
@@ -69,7 +83,7 @@ export class WindowView implements View<ShownWindow> {
           page,
           states,
           (page, from) => open(this.window, page, from),
-          (page) => this.#try(feed.closePage(key, page)),
+          () => (this.window.own === "" ? (page) => this.#try(feed.closePage(key, page)) : undefined),
         ),
     );
     this.#clients = new List(
@@ -81,9 +95,10 @@ export class WindowView implements View<ShownWindow> {
     this.#mode.append(...modes.map((mode) => make("option", { value: mode, textContent: modeWords(mode).label })));
     this.#mode.addEventListener("change", () => this.#try(feed.change(key, { mode: this.#mode.value as AccessMode })));
     this.#drive.addEventListener("click", () => this.#try(feed.change(key, { takenOver: !this.window.takenOver })));
-    const head = make("header", {}, make("div", {}, this.#title, this.#about), this.#hand, this.#drive, this.#mode);
-    const parts = [this.#failure, questions, this.#tabs.element, pages, this.#absence, clients];
-    this.element = make("section", {}, head, ...parts);
+    this.#drive.classList.add("drive");
+    const head = make("header", {}, make("div", {}, this.#title, this.#about), this.#drive, this.#mode);
+    const body = make("div", { className: "body" }, make("div", {}, pages, this.#absence), clients);
+    this.element = make("section", {}, head, this.#driving, this.#failure, questions, this.#hand, body);
     this.#pages = new Pages(states, silent);
     this.#pages.subscribe(() => this.#list());
     this.#pages.visible = true;
@@ -94,7 +109,12 @@ export class WindowView implements View<ShownWindow> {
     setText(this.#title, plain(window.title, 80));
     this.element.ariaLabel = this.#title.textContent;
     const browser = browserName({ ...window.state, browser: window.state.browser && { product: window.product } });
-    const parts = [kindName(window.kind), browser ?? "", plain(window.place, 200)];
+    const isOwn = window.own !== "";
+    const parts = [
+      kindName(window.kind),
+      isOwn ? l10n.t("your own {0}", browser ?? "Chrome") : (browser ?? ""),
+      plain(window.place, 200),
+    ];
     setText(this.#about, parts.filter((part) => part !== "").join(" · "));
     this.#about.title = this.#about.textContent;
     this.#mode.hidden = window.mode === "";
@@ -105,12 +125,20 @@ export class WindowView implements View<ShownWindow> {
       ? l10n.t("You have taken over the browser: the actions of agents wait.")
       : l10n.t("The actions of agents wait meanwhile");
     this.#drive.hidden = !window.controls || (!window.takenOver && !browser);
-    this.#hand.hidden = window.own === "";
-    if (this.#hand.hidden) this.#tabs.element.hidden = true;
+    this.#drive.classList.toggle("secondary", !window.takenOver);
+    this.#driving.hidden = !window.takenOver;
+    setText(this.#waiting, waitingText(window.clients.flatMap(runningOf)));
+    this.element.classList.toggle("own", isOwn);
+    // The list of a question has the same tabs.
+    const asksForTab = window.questions.some(({ actions }) =>
+      actions.some(({ action }) => action.act === requestingTab),
+    );
+    this.#hand.hidden = !window.hands || asksForTab;
+    if (this.#hand.hidden) this.#hand.open = false;
     this.#questions.update(window.questions);
     const gone = window.stopped.filter((name) => !window.clients.some((client) => client.name === name));
     this.#clients.update([
-      ...window.clients.map((client) => ({ ...client, stoppable: window.controls })),
+      ...window.clients.map((client) => ({ ...client, stoppable: window.controls, waits: waitOf(window, client) })),
       ...gone.map((name) => ({ ...absent(name), stoppable: window.controls })),
     ]);
     this.#list();
@@ -128,14 +156,6 @@ export class WindowView implements View<ShownWindow> {
     const none = browser || pages.length > 0 ? l10n.t("The browser has no page open.") : this.#noBrowser();
     const isListing = browser !== null && !this.#pages.listed;
     setText(this.#absence, all.length > 0 || isListing ? "" : none);
-  }
-
-  #showTabs(shown: boolean, feed: Feed): void {
-    this.#tabs.element.hidden = !shown;
-    this.#hand.ariaExpanded = String(shown);
-    if (!shown) return;
-    this.#tabs.focus();
-    this.#try(feed.tabs(this.window.own).then((tabs) => this.#tabs.update(tabs)));
   }
 
   #noBrowser(): string {
@@ -164,6 +184,13 @@ function kindName(kind: string): string {
     default:
       return plain(kind, 40);
   }
+}
+
+/** What a client waits for; empty: for nothing of the user's. */
+function waitOf({ questions, takenOver }: ShownWindow, client: ShownClient): string {
+  const asks = questions.some((each) => each.client.id === client.id && !isRecording(each));
+  if (asks) return l10n.t("Waits for your answer");
+  return takenOver && client.running?.length ? l10n.t("Waits until you give the browser back") : "";
 }
 
 /** One that the user has stopped, and that has left. */
@@ -241,7 +268,9 @@ class QuestionView implements View<PendingQuestion> {
   }
 }
 
-class ClientView implements View<ShownClient & { stoppable?: boolean }> {
+type Listed = ShownClient & { stoppable?: boolean; waits?: string };
+
+class ClientView implements View<Listed> {
   readonly element: HTMLElement;
   readonly #name = make("span", { className: "title" });
   readonly #last = make("span", { className: "last" });
@@ -254,14 +283,16 @@ class ClientView implements View<ShownClient & { stoppable?: boolean }> {
     this.#button.addEventListener("click", () => this.#client && change(this.#client));
   }
 
-  update(client: ShownClient & { stoppable?: boolean }): void {
+  update(client: Listed): void {
     this.#client = client;
-    this.element.className = client.stopped ? "stopped" : client.kind;
+    const { state, text } = stateOf(client);
+    this.element.className = `${client.kind} ${state}`;
     const name = clientName(client);
     setText(this.#name, name);
     this.#name.title = name;
-    setText(this.#last, client.stopped ? l10n.t("Stopped") : lastText(client));
-    this.#last.title = [this.#last.textContent, client.last?.url ? plain(client.last.url, 300) : ""].join("\n").trim();
+    setText(this.#last, text);
+    const { text: done = "", url = "" } = client.last ?? {};
+    this.#last.title = [text, ...(state === "idle" ? [words(done)] : []), plain(url, 300)].join("\n").trim();
     setText(this.#age, client.last ? age(client.last.time) : "");
     const label = client.stopped ? l10n.t("Resume") : l10n.t("Stop");
     setText(this.#button, label);
@@ -270,12 +301,24 @@ class ClientView implements View<ShownClient & { stoppable?: boolean }> {
   }
 }
 
+/** In ms: what was done before that is no news. */
+const stale = 5 * 60_000;
+
+/** What a client is doing, in a word for the style and in words for the user. */
+function stateOf({ stopped, waits, running = [], last }: Listed): { state: string; text: string } {
+  if (stopped) return { state: "stopped", text: l10n.t("Stopped") };
+  if (waits) return { state: "waits", text: waits };
+  const [call] = running;
+  if (call) return { state: "acts", text: words(call.text) };
+  if (!last) return { state: "", text: l10n.t("Nothing yet") };
+  if (Date.now() - Date.parse(last.time) > stale) return { state: "idle", text: l10n.t("Idle") };
+  return { state: last.failed === undefined ? "" : "failed", text: words(last.text) };
+}
+
 /** `Click button "Buy"`, as the window's own view has it. */
-function lastText({ last }: ShownClient): string {
-  if (!last) return l10n.t("Nothing yet");
-  const [act = "", ...target] = last.text.split(" ");
-  const text = plain(actionText({ act, target: target.join(" ") }), 160);
-  return text.charAt(0).toUpperCase() + text.slice(1);
+function words(text: string): string {
+  const shown = plain(actionText(partsOf(text)), 160);
+  return shown.charAt(0).toUpperCase() + shown.slice(1);
 }
 
 const relative = new Intl.RelativeTimeFormat("en", { style: "short", numeric: "auto" });
