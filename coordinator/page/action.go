@@ -240,7 +240,19 @@ func (p *Page) WaitFor(ctx context.Context, opts WaitOptions) (WaitResult, error
 		return WaitResult{}, errors.New("new waits for another occurrence of a text: give text, and no target")
 	}
 	wait := waiter{page: p, opts: opts, end: time.Now().Add(opts.Timeout)}
-	change, err := p.act(ctx, "waiting for "+description, opts.Timeout, wait.run)
+	do := func(ctx context.Context) error {
+		if opts.Text != "" && opts.Target == "" && !opts.New && !p.life.IsBlocked() {
+			_ = p.life.UnlessLeaving(ctx, func(ctx context.Context) error {
+				wait.came = p.reader.HasPassed(ctx, opts.Text)
+				return nil
+			})
+		}
+		p.lookBefore(ctx, false)
+		return wait.run(ctx)
+	}
+	change, err := p.perform(ctx, action{"waiting for " + description, opts.Timeout, do, p.settle})
+	result := WaitResult{Change: change, Passed: err == nil && wait.passed}
 	// Nobody knows what an expression or the network was before.
-	return WaitResult{change, err == nil && !wait.delayed && opts.Expression == "" && !opts.Idle}, err
+	result.Immediate = err == nil && !wait.delayed && !wait.passed && opts.Expression == "" && !opts.Idle
+	return result, err
 }

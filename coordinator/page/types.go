@@ -98,6 +98,7 @@ type Tabs struct{ Open, Closed []Info }
 type WaitResult struct {
 	Change
 	Immediate bool // what it was for was so when it began, as far as that can be known
+	Passed    bool // the text was shown since the agent's last answer, and is not shown now
 }
 
 // Downloads configures how to save files that our own browser downloads.

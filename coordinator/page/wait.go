@@ -20,7 +20,9 @@ import (
 
 // WaitOptions are the conditions to wait for; all given ones must be true at once.
 type WaitOptions struct {
-	Text       string        // shown in one of the frames, shadow roots included
+	// Text is shown in one of the frames, shadow roots included, or was shown by a live region since
+	// the agent's last answer.
+	Text       string
 	Gone       string        // no frame shows it
 	New        bool          // of Text: an occurrence that was not there when the wait began
 	Target     string        // is visible, and shows the text
@@ -56,11 +58,15 @@ type waiter struct {
 	page *Page
 	opts WaitOptions
 	end  time.Time
+	came bool // the text had come and gone before the wait began
 
 	mu sync.Mutex // guards the fields that follow, and what watchTexts reports
 	// delayed reports that the conditions were not true when the wait began, as far as that can be
 	// known.
 	delayed bool
+	// passed reports that the text was shown since the agent's last answer, and is not shown now:
+	// before the wait began, or later.
+	passed bool
 	// counts are how often the documents showed the text before the occurrence to wait for.
 	counts map[document]int
 }
@@ -260,6 +266,7 @@ const (
 	unknownTexts texts = -1
 	showsText    texts = 1
 	showsGone    texts = 2 // the text that must disappear
+	hasShown     texts = 4 // the text, in a live region, since the agent's last answer, and no longer
 )
 
 // textWait is the argument of wait.p.
@@ -312,7 +319,8 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 				watching.Go(func() { w.watchTexts(ctx, d, t, states) })
 			}
 		}
-		ok := t.complete(states)
+		ok, passed := t.complete(states, w.came && text != "")
+		w.passed = ok && passed
 		w.mu.Unlock()
 		if ok {
 			return nil
@@ -325,14 +333,20 @@ func (w *waiter) waitForText(ctx context.Context, text string) error {
 	}
 }
 
-func (t *textWait) complete(states map[document]texts) bool {
-	text, gone := t.Text == "", true
+// complete reports whether the wait is over, and whether that is because the text has come and gone.
+func (t *textWait) complete(states map[document]texts, came bool) (ok, passed bool) {
+	text, gone, known := t.Text == "", true, true
 	for _, state := range states {
-		known := state != unknownTexts
-		text = text || known && state&showsText != 0
-		gone = gone && (t.Gone == "" || known && state&showsGone == 0)
+		if state == unknownTexts {
+			known = false
+			continue
+		}
+		text = text || state&showsText != 0
+		came = came || state&hasShown != 0
+		gone = gone && state&showsGone == 0
 	}
-	return text && gone
+	passed = came && known && !text
+	return (text || passed) && gone && (known || t.Gone == ""), passed
 }
 
 // watchTexts keeps what a document shows up to date, until the document has gone. It ends

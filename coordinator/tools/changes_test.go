@@ -295,11 +295,13 @@ func TestWaitForAToastThatHasGone(t *testing.T) {
 function toast(text) { s.textContent = text; setTimeout(() => { s.textContent = "" }) }
 now.onclick = () => { toast("Profile saved"); document.title = "Saved" }
 later.onclick = () => setTimeout(toast, 300, "Once more")</script>`)
+	const passed = "It was shown since your last answer, and is gone now."
 	agent.Must("browser_click", args{"target": "#now", "changes": "none"})
-	agent.Refused("browser_wait_for", args{"text": "Profile saved", "time": 0.5}, `Shown for a while: "Profile saved"`,
-		`The page's title is now "Saved".`)
-	agent.Refused("browser_steps", args{"steps": []args{{"action": "click", "target": "#now"},
-		{"action": "wait", "text": "Profile saved", "time": 0.5}}}, "2. wait", `"Profile saved"`, "for a while")
+	agent.Expect("browser_wait_for", args{"text": "Profile saved"}, `Shown for a while: "Profile saved"`,
+		`The page's title is now "Saved".`, passed)
+	agent.Expect("browser_steps", args{"steps": []args{{"action": "click", "target": "#now"},
+		{"action": "wait", "text": "Profile saved"}}}, "2. "+passed, `Shown for a while: "Profile saved"`)
+	agent.Refused("browser_wait_for", args{"text": "Profile saved", "time": 0.5}, "timed out") // an answer has had it
 	agent.Must("browser_evaluate", args{"function": `() => {
 		const options = "<option>Land of long names</option>".repeat(120) + "<option>Zimbabwe</select>";
 		document.body.insertAdjacentHTML("beforeend", "<select>" + options);
@@ -313,6 +315,46 @@ later.onclick = () => setTimeout(toast, 300, "Once more")</script>`)
 		return strings.Contains(text, "It is there.") &&
 			strings.Contains(text, `But now the text "Once more" is not shown.`)
 	})
+}
+
+// A wait for what came and went since the last answer is over at once, whatever showed it. Another
+// occurrence is another one, and what the agent has known is not news.
+func TestWaitForWhatCameAndWent(t *testing.T) {
+	t.Parallel()
+	const passed = "It was shown since your last answer, and is gone now."
+	w := toolstest.OpenWindow(t)
+	agent := w.Agent()
+	agent.Open(toolstest.ServeHTML(t, `<!doctype html><title>Shop</title><main><p>Stock: 5</p><p id=plain>Ready</p></main>
+<div id=s role=status></div><div id=d role=dialog aria-label="Keep it?" hidden><p>Nothing is lost</p><button>Yes</button></div>
+<iframe srcdoc="<p id=f role=alert></p>"></iframe><div id=host></div><script>
+host.attachShadow({ mode: "open" }).innerHTML = "<p></p>"
+const rest = () => new Promise((done) => setTimeout(done, 20))
+const flash = async (e, text, then = "") => { e.textContent = text; await rest(); e.textContent = then; await rest() }
+</script>`))
+	agent.Must("browser_snapshot", nil)
+	user := toolstest.Sit(t, w.Browser())
+	for _, c := range []struct{ script, text string }{
+		{`flash(s, "Saved as draft.txt")`, "saved  AS"},
+		{`flash(plain, "Copied to the clipboard", "Ready")`, "to the clipboard"},
+		{`flash(host.shadowRoot.firstChild, "In a shadow")`, "in a shadow"},
+		{`flash(frames[0].f, "In a frame")`, "in a frame"},
+		{`(async () => { d.hidden = false; await rest(); d.hidden = true })()`, "nothing is lost"},
+		{`(async () => { for (let i = 1; i < 8; i++) await flash(s, "Part " + i + " of 7") })()`, "part 2 of 7"},
+		{`(async () => { plain.insertAdjacentHTML("afterend", "<p>Gone with it"); await rest();
+		  plain.nextSibling.remove() })()`, "gone with it"},
+	} {
+		user.Evaluate(c.script)
+		agent.Expect("browser_wait_for", args{"text": c.text}, passed)
+		user.Evaluate(c.script)
+		agent.Expect("browser_steps", args{"steps": []args{{"action": "expect", "text": c.text}}}, passed)
+	}
+	for _, script := range []string{"", "flash(plain, 'Ready', 'Busy')"} { // no answer is without it
+		user.Evaluate(script)
+		agent.Refused("browser_wait_for", args{"text": "saved as", "time": 0.3}, "timed out")
+	}
+	agent.Refused("browser_wait_for", args{"text": "Ready", "time": 0.3}, "timed out")
+	user.Evaluate("flash(s, 'Saved again')")
+	agent.Refused("browser_wait_for", args{"text": "Saved again", "new": true, "time": 0.3}, "Saved again")
 }
 
 // What a page shows between two answers is not the next action's: it comes first, as what

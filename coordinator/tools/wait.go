@@ -40,7 +40,8 @@ var _ = define(Tool{
 		{Name: "expect", Summary: "Fail unless all that is given is true within 5 s", Args: "[text]"},
 	},
 	Returns: "what changed, also if the wait fails; of `text` also the lines where it is, with refs",
-	Notes: "- `text`: a frame or shadow root shows it, ignoring case and white space. With `new`, more often than " +
+	Notes: "- `text`: a frame or shadow root shows it, ignoring case and white space, or one has shown it " +
+		"since your last answer: then the wait is over at once, also if it is gone now. With `new`, more often than " +
 		"when the wait began, or in a new document.\n" +
 		"- `target`, which is not listed: the element is visible and, with `text`, shows that.\n" +
 		"- `url`: the URL contains it; with asterisks it is a glob.\n" +
@@ -151,7 +152,10 @@ func waitFor(ctx context.Context, c *agent.Call, in waitIn) error {
 			sentence += " With new: true, this waits for another."
 		}
 	}
-	if err := c.AnswerAction(sentence)(result.Change, err); err != nil || in.Text == "" || c.HasNext() {
+	if result.Passed {
+		sentence = "It was shown since your last answer, and is gone now."
+	}
+	if err := c.AnswerAction(sentence)(result.Change, err); err != nil || in.Text == "" || result.Passed || c.HasNext() {
 		return err
 	}
 	frame, _ := p.Reader().VerifyText(ctx, in.Text) // it may have gone again

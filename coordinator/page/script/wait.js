@@ -1,8 +1,9 @@
 function ({ id, text, gone, known, another, before, budget }) {
-  // Reports whether this document, without its frames, shows a text (1), another (2),
-  // both (3) or neither (0), as soon as that is not what is known; looks again at
-  // each change of the document and its shadow roots. With another, the text has to be there
-  // more often than before times; -1: than it is now. before falls when the text goes.
+  // Reports whether this document, without its frames, shows a text (1) and another (2), or a live
+  // region has shown the first since the agent's last answer (4), as the sum, as soon as that is not
+  // what is known; looks again at each change of the document and its shadow roots. With another,
+  // the text has to be there more often than before times; -1: than it is now. before falls when the
+  // text goes.
   const events = ["transitionend", "animationend", "load", "toggle"];
   const observed = new Set();
   let look;
@@ -32,7 +33,8 @@ function ({ id, text, gone, known, another, before, budget }) {
   const flags = (all) => {
     const count = text && all.split(text).length - 1;
     if (another) before = before < 0 ? count : Math.min(before, count);
-    return (count > (another ? before : 0) ? 1 : 0) + (gone && all.includes(gone) ? 2 : 0);
+    const shown = count > (another ? before : 0) ? 1 : text && !another && memory.watch?.hasPassed(text) ? 4 : 0;
+    return shown + (gone && all.includes(gone) ? 2 : 0);
   };
   const shows = () => {
     const shown = plain(innerText(document));

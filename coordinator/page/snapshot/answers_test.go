@@ -75,11 +75,11 @@ func TestAlertAmongManyChanges(t *testing.T) {
     const p = document.createElement("p"); p.textContent = "Text " + i; document.body.append(p) }
   document.body.insertAdjacentHTML("beforeend", "<p role=alert>Disk full</p>")
 }`)
-		if changes = p.Look(t.Context()); strings.Join(changes.Notices, "") == "Disk full" {
+		if changes = p.Look(t.Context()); strings.Join(changes.Shown, "") == "Disk full" {
 			return
 		}
 	}
-	t.Errorf("%t %q", changes.Much, changes.Notices)
+	t.Errorf("%t %q", changes.Much, changes.Shown)
 }
 
 func TestTextsAndAddresses(t *testing.T) {

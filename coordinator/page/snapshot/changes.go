@@ -13,19 +13,19 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/javascript"
 	"browser-coordinator/coordinator/page/frame"
 )
 
 // Changes are what has changed in a page since the agent last saw it, by a snapshot or by
 // the Changes before.
 type Changes struct {
-	Text    string   // a [diff]; empty: nothing
-	New     bool     // the agent has not seen the document: Text is its beginning
-	Unknown bool     // there is nothing to compare the document with, or a part did not answer in time
-	Much    bool     // there is more, or too much for a diff
-	Notices []string // what live regions have shown, and do not show any longer
-	Again   []string // what they show again, and did not show meanwhile
-	Title   string   // the page's new one; empty: it is the same
+	Text    string // a [diff]; empty: nothing
+	New     bool   // the agent has not seen the document: Text is its beginning
+	Unknown bool   // there is nothing to compare the document with, or a part did not answer in time
+	Much    bool   // there is more, or too much for a diff
+	Title   string // the page's new one; empty: it is the same
+	Heard
 	// Whole is the document, of which Text is the beginning or nothing; empty: nobody has asked for it.
 	Whole string
 	// Deferred reports that some of it is of actions whose own answers did not show it.
@@ -34,7 +34,21 @@ type Changes struct {
 
 // Empty reports whether there is nothing to report.
 func (c Changes) Empty() bool {
-	return c.Text == "" && !c.Much && !c.Unknown && len(c.Notices)+len(c.Again) == 0 && c.Title == ""
+	return c.Text == "" && !c.Much && !c.Unknown && c.Title == "" &&
+		len(c.Notices)+len(c.Again)+len(c.Shown) == 0
+}
+
+// Heard is what live regions show, as far as no line of a diff has it.
+type Heard struct {
+	Notices []string // what they have shown, and do not show any longer
+	Missed  int      // how many texts they have shown before those
+	Again   []string // what they show again, and did not show meanwhile
+	Shown   []string // what they show now, of a document that is too large for a diff
+}
+
+func (h *Heard) add(more Heard) {
+	h.Notices, h.Missed = append(h.Notices, more.Notices...), h.Missed+more.Missed
+	h.Again, h.Shown = append(h.Again, more.Again...), append(h.Shown, more.Shown...)
 }
 
 // changesFound is what changes.js returns.
@@ -43,12 +57,11 @@ type changesFound struct {
 	Much          bool
 	Compared      bool // there was a state to compare with
 	Known         bool // there is one from now on
-	Notices       []string
-	Again         []string
 	Title         string
-	Last          int
-	Customs       int // see outlineResult
-	Fresh         []any
+	Heard
+	Last    int
+	Customs int // see outlineResult
+	Fresh   []any
 }
 
 // Watch makes the page's present state the one to compare with, unless there is one.
@@ -209,7 +222,15 @@ func (r *Reader) noteEarlier(found Changes) {
 	e.Title = cmp.Or(found.Title, e.Title)
 	e.Much, e.Unknown = e.Much || found.Much, e.Unknown || found.Unknown
 	e.Deferred = e.Deferred || found.Deferred
-	e.Notices, e.Again = append(e.Notices, found.Notices...), append(e.Again, found.Again...)
+	e.add(found.Heard)
+}
+
+// HasPassed reports whether live regions have shown a text since the agent's last answer, or the
+// last action before this, and do not show it any longer.
+func (r *Reader) HasPassed(ctx context.Context, text string) bool {
+	passed, _ := frame.EvaluateEntered[bool](ctx, r.page.Frames,
+		javascript.Format("!!memory.watch?.hasPassed(library.plain($))", text).String())
+	return slices.Contains(passed, true)
 }
 
 // EarlierChanges is what had changed, and what was shown for a while, before the last action began or
@@ -253,8 +274,7 @@ func (r *Reader) changes(ctx context.Context) (Changes, error) {
 			}
 			retry = retry || frameLine().MatchString(found.After)
 			all.Much = all.Much || found.Much
-			all.Notices = append(all.Notices, found.Notices...)
-			all.Again = append(all.Again, found.Again...)
+			all.add(found.Heard)
 			indent := ""
 			if !main && found.Before != found.After {
 				parent := fmt.Sprintf("- iframe %s:\n", f.URL)

@@ -309,6 +309,43 @@ func TestOldTextIsNoToast(t *testing.T) {
 	}
 }
 
+// Only what is gone was shown for a while: no line of a log that is still there, nor a toast beside
+// another, nor the whole of a dialog. What is left out is counted.
+func TestOnlyWhatIsGoneWasShownForAWhile(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		script, want string
+		missed       int
+	}{
+		{"for (let i = 1; i < 6; i++) { log.insertAdjacentHTML('beforeend', '<p>Line ' + i); await rest() }", "", 0},
+		{"for (let i = 1; i < 8; i++) { s.textContent = 'Part ' + i; await rest() }", "Part 4|Part 5|Part 6", 3},
+		{"t.innerHTML = '<p class=toast>A is done'; await rest(); t.innerHTML += '<p class=toast>B is done'; " +
+			"await rest(); t.firstChild.remove()", "A is done", 0},
+		{"d.hidden = false; await rest(); e.textContent = 'Enter why'; await rest(); e.textContent = ''", "Enter why", 0},
+		{"d.hidden = false; await rest(); d.hidden = true", "Delete it? (a dialog)", 0},
+		{"s.textContent = 'Saving'; await rest(); s.textContent = 'Saving 1 of 2'", "", 0},
+		{"document.body.append(...Array.from({ length: 1200 }, (_, i) => document.createElement('hr'))); " +
+			"s.textContent = 'One'; await rest(); s.textContent = 'Two'", "One", 0},
+	} {
+		p, _ := pagetest.Open(t, `<!doctype html><main></main><div id=log role=log></div><p id=s role=status></p>
+<div id=t class=toast-list></div><div id=d role=dialog aria-label="Delete it?" hidden><h2>Delete it?</h2><p>Are you
+sure?</p><button>Yes</button><p id=e></p></div><script>
+const rest = () => new Promise((done) => setTimeout(done))</script>`)
+		pagetest.Snapshot(t, p)
+		pagetest.Evaluate(t, p, "async () => { "+c.script+"; await rest() }")
+		changes := p.Look(t.Context())
+		if got := strings.Join(changes.Notices, "|"); got != c.want || changes.Missed != c.missed {
+			t.Errorf("%s: %q, %d before: %+v", c.script, got, changes.Missed, changes)
+		}
+		if changes.Much != (len(changes.Shown) > 0) || changes.Much && changes.Shown[0] != "Two" {
+			t.Errorf("%s: much %t, shown %q", c.script, changes.Much, changes.Shown)
+		}
+		if again := p.Look(t.Context()); !again.Empty() {
+			t.Errorf("%s: again %+v", c.script, again)
+		}
+	}
+}
+
 // A beginning that ends in a row shows that the row goes on.
 func TestBeginningThatEndsInARow(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func (r *Reader) FindScrolling(ctx context.Context, opts FindOptions) (FindResul
 	s.Took = time.Since(start)
 	if compares {
 		scrolled, _ := r.changes(ctx)
-		s.Changes.Notices = append(s.Changes.Notices, scrolled.Notices...)
+		s.Changes.add(Heard{Notices: scrolled.Notices, Missed: scrolled.Missed})
 	}
 	return s.result, s.Scrolled, err
 }

@@ -159,7 +159,7 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	defer r.mu.Unlock()
 	if root == nil {
 		r.watched, r.answered, r.deferred = main.Generation, true, false
-		r.earlierChanges = Changes{Notices: r.earlierChanges.Notices, Again: r.earlierChanges.Again} // it shows the rest
+		r.earlierChanges = Changes{Heard: r.earlierChanges.Heard} // it shows the rest
 	}
 	before := r.last
 	r.last = now
@@ -267,11 +267,11 @@ type outlineResult struct {
 	Self    string
 	// Customs is how many elements may have a role that the browser alone knows.
 	Customs int
-	Known   bool // a script knows what to compare the document with
-	Notices []string
+	Known   bool  // a script knows what to compare the document with
 	Cut     bool  // Options.most or main has left something out
 	Own     bool  // the first line is of the element that was read, not of one in it
 	Fresh   []any // alternates numbers and labels of elements whose label is new
+	Heard
 }
 
 // frameMark marks the position of a frame's content in a text.
@@ -437,7 +437,7 @@ func (r *Reader) outlineDocument(
 		fresh := read.Fresh
 		read, err = callOutline(ctx, session, params)
 		r.received(id, err)
-		r.noteEarlier(Changes{Notices: read.Notices})
+		r.noteEarlier(Changes{Heard: read.Heard})
 		read.Fresh = append(fresh, read.Fresh...)
 		last = max(last, read.Last)
 		return err

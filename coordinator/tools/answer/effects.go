@@ -147,8 +147,14 @@ func (a *Answer) opened(tabs page.Tabs) {
 
 // Shows lists what the page shows since an action.
 func (a *Answer) Shows(c snapshot.Changes, full bool) {
+	if c.Missed > 0 {
+		a.Addf("Shown for a while, before what follows: %d more texts.", c.Missed)
+	}
 	for _, text := range c.Notices {
 		a.Quotef("Shown for a while: %q", a.secrets.Hide(text))
+	}
+	for _, text := range c.Shown {
+		a.Quotef("Shown: %q", a.secrets.Hide(text))
 	}
 	for _, text := range c.Again {
 		a.Quotef("Shown again: %q", a.secrets.Hide(text))

@@ -228,7 +228,7 @@ function () {
   }
 
   // textOf is the text of an element, as the name of something (accname 1.2, 2F). What stands
-  // apart has blanks around it, as an inline block has: only letters in a line make a word.
+  // apart is a line of its own, as an inline block is: only letters in a line make a word.
   const atoms = set("IMG svg math INPUT SELECT TEXTAREA PROGRESS METER VIDEO AUDIO CANVAS OBJECT IFRAME");
   const apart = (e, { display }) => atoms.has(e.$nodeName) || numeric.test(e.$getAttribute("role")) ||
     !/^(inline|contents|ruby|math)$/.test(display) ||
@@ -254,7 +254,8 @@ function () {
         const value = valueIn(c), own = value || ownText(c);
         const content = value === undefined && !own && style.contentVisibility !== "hidden";
         const inner = own || (content && textOf(c, skip, budget)) || c.$getAttribute("title") || "";
-        s += own || style.display === "contents" || apart(c, style) ? ` ${inner} ` : inner;
+        if (apart(c, style)) s += `\u2029${inner}\u2029`;
+        else s += own || style.display === "contents" ? ` ${inner} ` : inner;
       }
     }
     return s + after;

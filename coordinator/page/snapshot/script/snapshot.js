@@ -29,7 +29,7 @@ function (options) {
   // What the agent knows from now on. A part of the document is not what it knows of the rest.
   const partial = options.depth || options.interactive;
   if (whole && !options.full && !options.look && !cut && !(partial && watch.knows())) watch.learn(outline, items);
-  const notices = options.notices ? watch.gone() : [];
+  const passed = options.notices ? watch.gone() : {};
   // As one string: the browser takes seconds to hand over thousands of values.
   return JSON.stringify({
     ...printed,
@@ -38,7 +38,7 @@ function (options) {
     last: outline.last(),
     customs: outline.customs.length,
     known: watch.knows(),
-    notices,
+    ...passed,
     sighted: outline.sighted,
     self: outline.wanted,
     fresh: [...given, ...outline.fresh.flat()],

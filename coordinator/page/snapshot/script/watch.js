@@ -9,16 +9,17 @@ function () {
     FEW = 2000,
     MAX_VISITED = 1000,
     MAX_TEXT = 20000,
-    MAX_NOTICES = 20,
+    MAX_PASSED = 40,
+    MAX_FILLED = 20,
     MAX_ANNOUNCED = 200,
+    MAX_REGION = 2000,
     MAX_TEXTS = 3,
     MAX_SIBLINGS = 5;
-  const { squash, limit, skipped, textOf } = library.naming();
+  const { squash, limit, skipped, textOf, nameOf, roleOf } = library.naming();
   const redrawn = library.redrawn();
   let root, owners, hidden, controls, touched, count = 0;
   const dirty = new Set(), emptied = new Set(), dressed = new Set();
-  let restyled = false, overflow = false, notices = [], title = document.$title;
-  const announced = new WeakMap(), known = new WeakMap(); // known: by the agent
+  let restyled = false, overflow = false, title = document.$title;
 
   const parentOf = (n) => n.$assignedSlot ?? n.$parentNode ?? n.$host;
   const { up } = library.visibility();
@@ -51,36 +52,90 @@ function () {
   const toast = /(^|[-_ ])(toast|snackbar|notification|flash)/i;
   const toasts = ["toast", "snackbar", "notification", "flash"].map((s) => `,[class*=${s} i]`).join("");
   const isToast = (e) => toast.test(e.$getAttribute("class") ?? "");
-  const shownText = (region) =>
-    library.visibility().shown(region) && !concealed(region) ? limit(squash(textOf(region)), 200) : "";
-  // announce notes what a live region shows: it may be gone before the next call.
+  const isDialog = (e) => e.$matches("[role=dialog],[role=alertdialog],dialog");
+  const shownIn = (region) =>
+    library.visibility().shown(region) && !concealed(region)
+      ? textOf(region, undefined, { left: MAX_REGION }).split("\u2029").map(squash).filter(Boolean)
+      : [];
+
+  // What live regions show may be gone before the next answer. Of each: the lines that it shows, and
+  // those that the agent knows, that it knows and that went, and that have come back since.
+  const heard = new Map();
+  let passed = [], missed = 0; // what was shown that the agent does not know, and how much is not kept
+  function hear(region) {
+    const now = shownIn(region);
+    if (!heard.has(region)) heard.set(region, { lines: [], known: new Set(), lost: new Set(), again: new Set() });
+    const of = heard.get(region), gone = of.lines.filter((l) => !now.includes(l));
+    const unknown = gone.filter((l) => !of.known.has(l));
+    for (const l of gone) if (of.known.has(l)) of.lost.add(l);
+    for (const l of now) if (of.lost.has(l) && !of.lines.includes(l)) of.again.add(l);
+    if (unknown.length) {
+      const all = unknown.join(" "), whole = !now.length && isDialog(region);
+      const text = whole ? limit(of.name || unknown[0], 200) + " (a dialog)" : limit(all, 200);
+      passed = [...passed.filter((p) => p.text !== text), { region, text, all }];
+      while (passed.length > MAX_PASSED) missed += passed.splice(0, 1).length;
+    }
+    of.lines = now;
+    if (now.length && isDialog(region)) of.name = squash(nameOf(region, roleOf(region)));
+  }
+  // announce notes what the live region shows that an element is in.
   function announce(e) {
     if (e?.$nodeType !== 1) return;
     let region;
     for (let n = e; !region && n; n = n.$getRootNode().$host) region = n.$closest(live);
     for (let n = e, i = 0; !region && n && i < 3; n = up(n), i++) if (isToast(n)) region = n;
-    if (!region || region.$getElementsByTagName("*").length > SMALL) return; // what is large stays
-    const text = shownText(region);
-    if (announced.get(region) === text) return;
-    announced.set(region, text); // nothing: the same may be shown again
-    if (!text) return;
-    const before = notices.filter((n) => n.region === region && n.text !== text).slice(1 - MAX_TEXTS);
-    notices = [...notices.filter((n) => n.region !== region && n.text !== text), ...before, { region, text }].slice(
-      -MAX_NOTICES,
-    );
+    if (region && region.$getElementsByTagName("*").length <= SMALL) hear(region); // what is large stays
+  }
+  // hearAll finds what no observer reports, as a style that hides a region.
+  function hearAll() {
+    safely(see)(observer.takeRecords());
+    for (const region of [...heard.keys()].slice(-MAX_ANNOUNCED)) hear(region);
+  }
+  // informed notes that the agent knows what the regions show.
+  function informed() {
+    fleeting = [];
+    for (const [region, of] of heard) {
+      Object.assign(of, { known: new Set(of.lines), lost: new Set(), again: new Set() });
+      if (!region.$isConnected) heard.delete(region);
+    }
+  }
+  // gone are the texts that were shown and are not shown any longer, once: the last of each region.
+  function gone() {
+    hearAll();
+    const shown = [...heard.values()].flatMap((of) => of.lines).join("\n");
+    const all = passed.filter((p) => !shown.includes(p.text)), by = new Map();
+    for (const p of all) by.set(p.region, [...(by.get(p.region) ?? []), p]);
+    const last = all.filter((p) => by.get(p.region).slice(-MAX_TEXTS).includes(p)).map((p) => p.text);
+    const found = { notices: last, missed: missed + all.length - last.length };
+    [passed, missed] = [[], 0];
+    return found;
+  }
+
+  // Texts elsewhere that the page has put in: nothing reports them, but a wait for one is over.
+  let fleeting = [];
+  function glance(e) {
+    if (e?.$nodeType !== 1 || skipped.has(e.$nodeName) || e.$getElementsByTagName("*").length > SMALL) return;
+    const text = e.$textContent;
+    if (!text.trim() || text.length > MAX_REGION || !e.$checkVisibility({ visibilityProperty: true })) return;
+    fleeting = [...fleeting.filter((t) => t !== text), text].slice(-MAX_PASSED);
+  }
+  // hasPassed reports whether a text, as of library.plain, was shown that the agent does not know.
+  function hasPassed(text) {
+    hearAll();
+    const has = (t) => library.plain(t).includes(text);
+    const isKnown = (node) => has(node.line) || (node.before ?? node.kids).some(isKnown);
+    return passed.some((p) => has(p.all)) || (!!root && fleeting.some(has) && !isKnown(root));
   }
 
   // listen notes what live regions show, which is not new when they change.
   function listen() {
     let left = MAX_ANNOUNCED;
-    for (const region of document.$querySelectorAll(live + toasts)) {
-      if (left-- <= 0 || region.$getElementsByTagName("*").length > SMALL) continue;
-      for (const texts of [announced, known]) texts.set(region, shownText(region));
-    }
+    for (const region of document.$querySelectorAll(live + toasts))
+      if (left-- > 0 && region.$getElementsByTagName("*").length <= SMALL) hear(region);
   }
 
   function see(records) {
-    const regions = new Set(), changed = new Set(); // regions are live for sure
+    const certain = new Set(), changed = new Set(), filled = new Set(); // certain: live regions
     for (const { type, target, attributeName, addedNodes, removedNodes } of records) {
       if (type === "attributes") restyled = true;
       if (attributeName === "aria-disabled") note(dirty, target); // of all that is in it
@@ -88,6 +143,7 @@ function () {
         const e = target.$nodeType === 1 ? target : target.$parentElement ?? target.$parentNode?.$host;
         note(type === "attributes" ? dressed : dirty, e);
         changed.add(e);
+        if (type === "characterData") filled.add(e);
         if (e && (type !== "attributes" || /^aria-(selected|current)$/.test(attributeName))) redrawn.noteChange(e);
         continue;
       }
@@ -99,16 +155,18 @@ function () {
         if (target.$nodeType === 1 && text(addedNodes) !== text(removedNodes)) redrawn.noteChange(target);
       }
       for (const n of addedNodes) {
+        filled.add(n.$nodeType === 1 ? n : target);
         if (n.$nodeName === "STYLE" || n.$nodeName === "LINK") restyled = true;
         if (n.$nodeType !== 1) continue;
         note(dirty, n);
-        if (n.$matches(live) || isToast(n)) regions.add(n);
-        for (const inner of n.$firstElementChild ? n.$querySelectorAll(live) : []) regions.add(inner);
+        if (n.$matches(live) || isToast(n)) certain.add(n);
+        for (const inner of n.$firstElementChild ? n.$querySelectorAll(live) : []) certain.add(inner);
       }
       changed.add(addedNodes[0]?.$nodeType === 1 ? addedNodes[0] : target);
     }
     let left = MAX_ANNOUNCED;
-    for (const e of new Set([...regions, ...changed])) if (left-- > 0) announce(e);
+    for (const e of new Set([...certain, ...changed])) if (left-- > 0) announce(e);
+    for (const e of [...filled].slice(-MAX_FILLED)) glance(e);
   }
   // No error may reach the page's console.
   const safely = (f) => (given) => {
@@ -204,7 +262,7 @@ function () {
     register(root.kids);
     attached(document);
     listen();
-    notices = notices.filter((n) => shownText(n.region) !== n.text); // the outline has the others
+    informed();
     settled(); // those hosts are in the outline
     take(outline);
     title = document.$title;
@@ -451,19 +509,13 @@ function () {
       settled();
     }
     if (found.much) found.before = found.after = "";
-    // What is still there is in the lines, unless it was there before and not meanwhile.
-    const shown = (n) => root && !found.much && shownText(n.region) === n.text;
-    found.notices = notices.filter((n) => !shown(n)).map((n) => n.text);
-    found.again = notices.filter((n) => shown(n) && known.get(n.region) === n.text).map((n) => n.text);
-    inform(notices);
-    notices = [];
+    Object.assign(found, gone());
+    const of = [...heard.values()], lines = (some) => of.map((r) => r.lines.filter(some(r)).join(" ")).filter(Boolean);
+    found.again = lines((r) => (l) => r.again.has(l));
+    if (!root || found.much) found.shown = lines((r) => (l) => !r.known.has(l) && !r.again.has(l)); // not in the lines
+    informed();
     if (document.$title !== title) found.title = limit(squash(title = document.$title), 200);
     return found;
-  }
-
-  // inform notes that the agent knows what the regions of these notices show.
-  function inform(of) {
-    for (const { region } of of) known.set(region, shownText(region));
   }
 
   // adopt lets refs go on to what was drawn anew.
@@ -472,22 +524,16 @@ function () {
     safely(redrawn.adopt)();
   }
 
-  // gone are the texts that regions have shown and do not show any longer, once.
-  function gone() {
-    const gone = notices.filter((n) => shownText(n.region) !== n.text);
-    notices = notices.filter((n) => !gone.includes(n));
-    inform(gone);
-    return gone.map((n) => n.text);
-  }
-
   // pending reports whether changes may have something to compare; it is cheap.
   function pending() {
     safely(see)(observer.takeRecords());
-    if (!root) return overflow || notices.length > 0;
+    const news = passed.length > 0 || [...heard.values()].some((of) => of.again.size);
+    if (!root) return overflow || news;
     return (
       overflow ||
       restyled ||
-      dirty.size + emptied.size + dressed.size + notices.length > 0 ||
+      news ||
+      dirty.size + emptied.size + dressed.size > 0 ||
       document.$title !== title ||
       [...controls].some(([c, [state]]) => c.$isConnected && stateOf(c) !== state)
     );
@@ -599,6 +645,7 @@ function () {
     changes,
     adopt,
     gone,
+    hasPassed,
     pending,
     all,
     end,
