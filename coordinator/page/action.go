@@ -75,9 +75,8 @@ func (p *Page) Act(ctx context.Context, a input.Action) (Change, error) {
 	}
 	settle := func(ctx context.Context, before mark) error {
 		err := p.settleRequests(ctx, before)
-		replaced := p.life.After(before.sequence, lifecycle.Committed) || p.life.IsBlocked()
-		if err == nil && failed == nil && a.Check != nil && !replaced {
-			a.Check(ctx, &out)
+		if err == nil && !p.life.IsBlocked() {
+			p.input.Settled(ctx, a, failed, &out)
 		}
 		return err
 	}

@@ -16,11 +16,13 @@ import (
 
 // changeSince returns what has changed.
 func (p *Page) changeSince(before mark) Change {
-	url := p.frames.URL()
+	main, _ := p.frames.Frame(p.frames.Main())
+	url := main.URL
 	committed := p.life.After(before.sequence, lifecycle.Committed)
 	departure, _ := p.life.Departure()
 	c := Change{
 		URL:       url,
+		Document:  main.Generation,
 		Navigated: committed || p.life.After(before.sequence, lifecycle.Moved) && url != before.url,
 		Dialog:    p.Dialog(),
 	}
@@ -55,9 +57,26 @@ func (p *Page) result(ctx context.Context, before mark) Change {
 	if !c.Navigated || c.Dialog != nil || p.guard.Shows(c.URL) != nil {
 		return c
 	}
-	c.Title = p.titleNow(ctx, before)
+	return p.entitled(ctx, c, before)
+}
+
+// entitled is a change with the title of the document that it has the URL of: another one may replace
+// that while the title is read.
+func (p *Page) entitled(ctx context.Context, c Change, before mark) Change {
+	for range maxReplaced {
+		c.Title = p.titleNow(ctx, before)
+		main, _ := p.frames.Frame(p.frames.Main())
+		if main.Generation == c.Document {
+			break
+		}
+		now := p.changeSince(before)
+		c.URL, c.Document, c.Navigated, c.Loading = now.URL, now.Document, now.Navigated, now.Loading
+	}
 	return c
 }
+
+// maxReplaced bounds how often that happens.
+const maxReplaced = 3
 
 // effects are those of an action that changed this. No later result has them.
 func (p *Page) effects(c Change, before mark) Effects {
@@ -183,7 +202,7 @@ func (p *Page) arrival(ctx context.Context, before mark) Change {
 	}
 	c := p.result(ctx, before)
 	if !c.Navigated || c.Dialog != nil {
-		c.Title = p.titleNow(ctx, before)
+		c = p.entitled(ctx, c, before)
 	}
 	return c
 }

@@ -61,6 +61,7 @@ type Info struct {
 // Change is what an action changed, as far as it was observed when the action returned.
 type Change struct {
 	URL         string             // of the main frame now
+	Document    int                // that it shows, as frame.Frame.Generation
 	Title       string             // only after a navigation
 	Navigated   bool               // the main frame shows another document or URL than before
 	Loading     string             // URL of a navigation that did not end in time; empty: none

@@ -43,8 +43,8 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 			}
 			// Before Enter: many pages disable the button when they submit.
 			_ = s.Run(ctx, defaultButtonFunction, nil, &out.Disabled)
-			if err := i.keyboard.press(ctx, "Enter"); err != nil {
-				return midway(err, "the text is typed; whether Enter was pressed is not known")
+			if err := i.submit(ctx, out); err != nil {
+				return err
 			}
 			// The call fails without harm if the typing has opened another document.
 			_ = i.opts.Lifecycle.UnlessLeaving(ctx, func(ctx context.Context) error {
@@ -53,6 +53,10 @@ func (i *Input) Type(target, text string, opts TypeOptions) Action {
 			return nil
 		})
 	a.Check = func(ctx context.Context, out *Outcome) {
+		if out.Replaced {
+			i.check(ctx, []Field{{Target: target, Value: text, Secret: opts.Secret}}, out.Elements, out)
+			return
+		}
 		if len(out.Values) == 0 {
 			return // a field that the page empties after it has read it, as that of a chat, is no surprise
 		}
@@ -105,6 +109,16 @@ func valueOf(target string, value *string, secret bool) []FieldValue {
 	return []FieldValue{{Target: target, Value: *value}}
 }
 
+// submit presses Enter in the document that was typed into.
+func (i *Input) submit(ctx context.Context, out *Outcome) error {
+	if i.IsReplaced(out.Elements...) {
+		return midway(errReplaced, "the text is typed; Enter was not pressed")
+	}
+	err := midway(i.keyboard.press(ctx, "Enter"), "the text is typed; whether Enter was pressed is not known")
+	out.sent = err == nil
+	return err
+}
+
 func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) error {
 	r, err := i.change(ctx, s, "fill", map[string]any{"text": text, "slowly": slowly})
 	if err == nil && r.Key != "" {
@@ -118,15 +132,22 @@ func (i *Input) fill(ctx context.Context, s *spot, text string, slowly bool) err
 	case text == "" && !slowly:
 		return i.keyboard.press(ctx, "Delete")
 	}
-	return i.typeText(ctx, text, slowly)
+	return i.typeText(ctx, text, slowly, s.keep())
 }
 
-func (i *Input) typeText(ctx context.Context, text string, slowly bool) error {
+// typeText types into the document of an element that has the focus, and into no other.
+func (i *Input) typeText(ctx context.Context, text string, slowly bool, into Element) error {
+	if i.IsReplaced(into) {
+		return errReplaced
+	}
 	if !slowly {
 		return i.keyboard.insert(ctx, text)
 	}
 	characters := []rune(text)
 	for n, c := range characters {
+		if n > 0 && i.IsReplaced(into) {
+			return midway(errReplaced, "%d of %d characters are typed", n, len(characters))
+		}
 		err := i.keyboard.typeRune(ctx, c)
 		if err == nil && n+1 < len(characters) {
 			err = i.pause(ctx)
@@ -168,7 +189,7 @@ func (i *Input) pause(ctx context.Context) error {
 // TypeAtFocus types at the caret of what has the focus. Slowly, every page gets the keys,
 // whatever has the focus.
 func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
-	return Action{Operation: "typing at the focus", Do: func(ctx context.Context, out *Outcome) error {
+	typing := func(ctx context.Context, out *Outcome) error {
 		focus, err := i.focus(ctx, out)
 		switch {
 		case err != nil:
@@ -181,12 +202,13 @@ func (i *Input) TypeAtFocus(text string, opts TypeOptions) Action {
 			return fmt.Errorf("%s has the focus, which takes no text: give a target, or click a field first. With "+
 				"slowly the page gets the keys anyway", focus.Identity)
 		}
-		err = i.typeText(ctx, text, opts.Slowly)
+		err = i.typeText(ctx, text, opts.Slowly, out.Elements[0])
 		if err == nil && opts.Submit {
-			err = midway(i.keyboard.press(ctx, "Enter"), "the text is typed; whether Enter was pressed is not known")
+			err = i.submit(ctx, out)
 		}
 		return err
-	}}
+	}
+	return Action{Operation: "typing at the focus", Do: typing, Check: func(context.Context, *Outcome) {}}
 }
 
 // SelectOption selects options of a <select> by value or label, and unselects all
@@ -289,7 +311,7 @@ func (i *Input) FillForm(fields []Field) Action {
 	}
 	return Action{Operation: "filling the form", Waits: time.Duration(len(fields)) * wait, Do: do,
 		Check: func(ctx context.Context, out *Outcome) {
-			i.check(ctx, fields, out.Elements, out)
+			i.check(ctx, fields[:len(out.Elements)], out.Elements, out)
 		}}
 }
 
@@ -309,8 +331,12 @@ func (i *Input) check(ctx context.Context, fields []Field, elements []Element, o
 	}
 	reading.Wait()
 	for n, f := range fields {
-		if !again(n) && errs[n] == nil {
+		switch {
+		case again(n):
+		case errs[n] == nil:
 			out.correct(f, now[n])
+		case out.Replaced:
+			out.correct(f, &FieldValue{Target: f.Target, Now: "cannot be read"})
 		}
 	}
 }
@@ -374,7 +400,10 @@ func (i *Input) fieldNow(ctx context.Context, f Field, element Element) (h *Fiel
 			err = find(ctx, f.Target)
 		}
 		if errors.As(err, &stale) && stale.Replacement != "" {
-			err = find(ctx, stale.Replacement)
+			return find(ctx, stale.Replacement)
+		}
+		if errors.As(err, &stale) && element.Name != "" { // a document that was replaced suggests none
+			return find(ctx, element.Identity.String())
 		}
 		return err
 	})
@@ -492,13 +521,20 @@ func (i *Input) fillField(
 	if err != nil {
 		return nil, err
 	}
+	if i.IsReplaced(out.Elements...) {
+		return nil, errReplaced
+	}
 	waiting, cancel := context.WithTimeoutCause(ctx, wait+readyMargin, &LateError{Target: f.Target, Elapsed: wait})
 	defer cancel()
 	s, err := i.ready(waiting, f.Target, use, wait, false)
 	if err != nil {
 		return nil, err
 	}
-	index, err := out.note(keep(s.Element))
+	if i.IsReplaced(out.Elements...) { // while it waited
+		s.Element.Release(ctx)
+		return nil, errReplaced
+	}
+	index, err := out.note(s.keep())
 	if err != nil {
 		return nil, err
 	}

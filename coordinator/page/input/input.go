@@ -177,12 +177,14 @@ type Element struct {
 	Node     protocol.BackendNodeID
 	Document protocol.LoaderID
 
-	element *frame.Element // kept until Outcome.Release; nil: not kept
+	element    *frame.Element // kept until Outcome.Release; nil: not kept
+	generation int            // of its document, as frame.Frame.Generation; 0: not known
 }
 
 // Outcome is what an action detects in the elements that it acts on.
 type Outcome struct {
 	Elements []Element    // in the order of the action; also if it failed
+	Replaced bool         // the document was, after something had been typed or chosen in it
 	Values   []FieldValue // fields whose value differs from the typed text
 	// PastValues are those that fields with a secret have had for a while.
 	PastValues []FieldValue
@@ -197,6 +199,7 @@ type Outcome struct {
 	CaretAtEnd bool
 
 	confirm func(Element) error // see Action
+	sent    bool                // Enter was pressed, which may well open another document
 }
 
 // Run runs an action. The caller must release the outcome, also after an error.
@@ -204,6 +207,17 @@ func (a Action) Run(ctx context.Context) (out Outcome, err error) {
 	out.confirm = a.Confirm
 	err = a.Do(ctx, &out)
 	return out, err
+}
+
+// Settled adds what the page has made of the action, which failed if it was left midway.
+func (i *Input) Settled(ctx context.Context, a Action, failed error, out *Outcome) {
+	if a.Check == nil || out.sent && i.IsReplaced(out.Elements...) {
+		return
+	}
+	out.Replaced = i.IsReplaced(out.Elements...)
+	if failed == nil || out.Replaced {
+		a.Check(ctx, out)
+	}
 }
 
 // Release lets the page collect the elements that the outcome has kept.

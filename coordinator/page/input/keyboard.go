@@ -49,7 +49,8 @@ func (i *Input) focus(ctx context.Context, out *Outcome) (focus frame.Focus, err
 		focus, err = i.opts.Frames.Focused(ctx)
 		return err
 	})
-	_, err = out.note(Element{Identity: focus.Identity, Frame: focus.Frame})
+	of, _ := i.opts.Frames.Frame(focus.Frame)
+	_, err = out.note(Element{Identity: focus.Identity, Frame: focus.Frame, generation: of.Generation})
 	return focus, err
 }
 

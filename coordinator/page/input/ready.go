@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"browser-coordinator/coordinator/page/frame"
@@ -34,6 +35,8 @@ type spot struct {
 	unmet     []string
 	downloads bool
 	toEnd     bool // slow typing has moved the caret to the end
+	// generation is of the document, as frame.Frame.Generation.
+	generation int
 }
 
 // purpose is what a target is to be ready for.
@@ -103,6 +106,7 @@ func (i *Input) readyElement(
 		Still                bool
 		Calm                 float64 // milliseconds: why the script has not used its time
 	}
+	of, _ := i.opts.Frames.Frame(e.Frame)
 	var err error
 	for prompts, calm := true, true; calm || r.Scrolls; {
 		r.Calm, r.Scrolls = 0, false
@@ -151,7 +155,7 @@ func (i *Input) readyElement(
 		}
 		return nil, unready
 	}
-	return &spot{Element: e, x: r.X, y: r.Y, mayMove: r.Quick, use: use, field: r.Field}, nil
+	return &spot{Element: e, x: r.X, y: r.Y, mayMove: r.Quick, use: use, field: r.Field, generation: of.Generation}, nil
 }
 
 // Obstacle is why an element cannot be clicked where it is.
@@ -199,9 +203,21 @@ func keep(e *frame.Element) Element {
 // keep is that for the element of a spot, with what was done to it.
 func (s *spot) keep() Element {
 	element := keep(s.Element)
-	element.Filled, element.Chosen = s.field, s.chosen
+	element.Filled, element.Chosen, element.generation = s.field, s.chosen, s.generation
 	return element
 }
+
+// IsReplaced reports whether the document of an element has been replaced since the action began
+// with it.
+func (i *Input) IsReplaced(elements ...Element) bool {
+	return slices.ContainsFunc(elements, func(e Element) bool {
+		of, _ := i.opts.Frames.Frame(e.Frame)
+		return e.generation != 0 && of.Generation != e.generation
+	})
+}
+
+// errReplaced is why the rest of an action was left alone: it was for another document.
+var errReplaced = errors.New("the document was replaced meanwhile, by a reload for example, so the rest was not done")
 
 // act is an action on a target. The wait for the target is additional to the action's own
 // timeout.
@@ -216,7 +232,7 @@ func (i *Input) act(
 		if err != nil {
 			return err
 		}
-		index, err := out.note(keep(s.Element))
+		index, err := out.note(s.keep())
 		if err != nil {
 			return err
 		}

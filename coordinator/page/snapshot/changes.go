@@ -26,6 +26,8 @@ type Changes struct {
 	Much    bool   // there is more, or too much for a diff
 	Title   string // the page's new one; empty: it is the same
 	Heard
+	// Document is the one that is compared, or the new one.
+	Document Document
 	// Whole is the document, of which Text is the beginning or nothing; empty: nobody has asked for it.
 	Whole string
 	// Deferred reports that some of it is of actions whose own answers did not show it.
@@ -36,6 +38,12 @@ type Changes struct {
 func (c Changes) Empty() bool {
 	return c.Text == "" && !c.Much && !c.Unknown && c.Title == "" &&
 		len(c.Notices)+len(c.Again)+len(c.Shown) == 0
+}
+
+// Document is one that the main frame has shown.
+type Document struct {
+	Generation int // as frame.Frame.Generation
+	URL, Title string
 }
 
 // Heard is what live regions show, as far as no line of a diff has it.
@@ -160,10 +168,15 @@ func (r *Reader) hasSeen() bool {
 // noteSeen notes that the agent has seen the document, and reports whether it had before.
 func (r *Reader) noteSeen() (before bool) {
 	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
+	return r.see(main.Generation)
+}
+
+// see is noteSeen for the document of that generation.
+func (r *Reader) see(generation int) (before bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before = r.watched == main.Generation
-	r.watched, r.deferred = main.Generation, r.deferred && before
+	before = r.watched == generation
+	r.watched, r.deferred = generation, r.deferred && before
 	return before
 }
 
@@ -172,7 +185,10 @@ func (r *Reader) noteSeen() (before bool) {
 func (r *Reader) Look(ctx context.Context) (Changes, error) {
 	defer r.Answered()
 	if r.noteSeen() {
-		return r.changes(ctx)
+		changes, err := r.changes(ctx)
+		if r.hasSeen() { // it is of that document
+			return changes, err
+		}
 	}
 	return r.glimpse(ctx)
 }
@@ -375,11 +391,14 @@ const frameShare = 2
 // glimpse returns the beginning of a document, or of its main part, with the frames in it.
 func (r *Reader) glimpse(ctx context.Context) (changes Changes, err error) {
 	err = r.page.Run(ctx, "reading the page", r.page.CompareTimeout, func(ctx context.Context) error {
-		main, opts := r.page.Frames.Main(), Options{limit: glimpseElements, main: true}
-		read, err := r.outlineDocument(ctx, main, nil, opts)
+		opts := Options{limit: glimpseElements, main: true}
+		read, err := r.ofOne(ctx, func() (outlineResult, error) {
+			return r.outlineDocument(ctx, r.page.Frames.Main(), nil, opts)
+		})
+		r.see(read.of.Generation)
 		r.noteFrames()
-		read, _ = r.outlineFrames(ctx, main, read, opts)
-		changes.New = true
+		read, _ = r.outlineFrames(ctx, read.of.ID, read, opts)
+		changes.New, changes.Document = true, Document{read.of.Generation, read.of.Address(), read.Title}
 		lines, ends, full := r.asBefore(ctx, slices.DeleteFunc(splitLines(read.Text), func(line string) bool {
 			return strings.Contains(line, frameMark)
 		}), read.Cut)

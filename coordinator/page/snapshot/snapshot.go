@@ -147,7 +147,10 @@ func (r *Reader) snapshot(ctx context.Context, opts Options) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	main, _ := r.page.Frames.Frame(r.page.Frames.Main())
+	main := read.of
+	if root != nil { // it may be in another frame
+		main, _ = r.page.Frames.Frame(r.page.Frames.Main())
+	}
 	s := Snapshot{URL: main.Address(), Title: read.Title, Text: read.Text, Refs: read.Refs}
 	wantsDiff := opts.Diff
 	opts.Diff = false
@@ -218,19 +221,21 @@ func (r *Reader) Line(ctx context.Context, e *frame.Element) (string, error) {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "- "), ":"), err
 }
 
-// document reads the outline of the page's document, and again if the page loads another one meanwhile.
+// document reads the outline of the page's document.
 func (r *Reader) document(ctx context.Context, opts Options) (outlineResult, error) {
-	read, err := r.outline(ctx, r.page.Frames.Main(), nil, opts)
+	return r.ofOne(ctx, func() (outlineResult, error) { return r.outline(ctx, r.page.Frames.Main(), nil, opts) })
+}
+
+// ofOne reads the page's document, and again if the page loads another one meanwhile.
+func (r *Reader) ofOne(ctx context.Context, read func() (outlineResult, error)) (outlineResult, error) {
+	result, err := read()
 	for range maxReplaced {
-		if !errors.Is(err, frame.ErrGone) && !read.Rootless {
+		if !errors.Is(err, frame.ErrGone) && !result.Rootless || result.Rootless && !r.awaitParsed(ctx) {
 			break
 		}
-		if read.Rootless && !r.awaitParsed(ctx) {
-			break
-		}
-		read, err = r.outline(ctx, r.page.Frames.Main(), nil, opts)
+		result, err = read()
 	}
-	return read, err
+	return result, err
 }
 
 // parseTimeout bounds the wait for a document that has just begun.
@@ -272,6 +277,7 @@ type outlineResult struct {
 	Own     bool  // the first line is of the element that was read, not of one in it
 	Fresh   []any // alternates numbers and labels of elements whose label is new
 	Heard
+	of frame.Frame // whose document it is
 }
 
 // frameMark marks the position of a frame's content in a text.
@@ -438,7 +444,7 @@ func (r *Reader) outlineDocument(
 		read, err = callOutline(ctx, session, params)
 		r.received(id, err)
 		r.noteEarlier(Changes{Heard: read.Heard})
-		read.Fresh = append(fresh, read.Fresh...)
+		read.of, read.Fresh = f, append(fresh, read.Fresh...)
 		last = max(last, read.Last)
 		return err
 	}

@@ -211,6 +211,9 @@ func (c *Call) look(ctx context.Context, out *answer.Answer) string {
 	if c.effect.change.Navigated {
 		changes.Title = "" // the answer has it
 	}
+	if of := changes.Document; changes.New && c.effect.changed && of.Generation != c.effect.change.Document {
+		out.Quotef("Another document has replaced that since.\nPage: %s\nURL: %s", of.Title, of.URL)
+	}
 	out.Shows(changes, c.Request.Changes == "full")
 	c.lookAtOpened(ctx, out)
 	if prompt := p.Prompt(ctx, c.effect.change); prompt != "" {

@@ -88,7 +88,11 @@ func (a *Answer) Changed(c page.Change) {
 	if c.NoDrop {
 		a.Addf("The page did not accept a drop there: only what it moves while it is dragged has moved.")
 	}
+	a.replaced(c)
 	for _, h := range c.Values {
+		if c.Replaced && h.Now != "" {
+			continue
+		}
 		if h.Now != "" {
 			a.Quotef("%s %s: the page has changed it after it was filled.", h.Target, h.Now)
 			continue
@@ -106,6 +110,30 @@ func (a *Answer) Changed(c page.Change) {
 	if more := len(c.Console) - maxMessages; more > 0 {
 		a.Addf("%d more: browser_console_messages.", more)
 	}
+}
+
+// replaced lists what became of what an action had typed or chosen in a document that was replaced.
+func (a *Answer) replaced(c page.Change) {
+	if !c.Replaced {
+		return
+	}
+	var fields []string
+	for _, h := range c.Values {
+		name := h.Target
+		for _, e := range c.Elements {
+			if e.Target == h.Target && e.Name != "" {
+				name = e.String()
+			}
+		}
+		if h.Now != "" {
+			fields = append(fields, name+" "+strings.TrimSuffix(h.Now, " again"))
+		}
+	}
+	if len(fields) == 0 {
+		a.Addf("The document was replaced during this, by a reload for example.")
+		return
+	}
+	a.Quotef("The document was replaced during this, by a reload for example: %s.", strings.Join(fields, "; "))
 }
 
 // AddLateEffects lists what happened in a page, and what it has shown, since the answer to the last action.
