@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -336,7 +337,9 @@ func (t *Tree) findWithin(ctx context.Context, selector string) (*Element, error
 	}
 }
 
-func isFrame(n *protocol.Node) bool { return n.NodeName == "IFRAME" || n.NodeName == "FRAME" }
+func isFrame(n *protocol.Node) bool {
+	return slices.Contains([]string{"IFRAME", "FRAME", "OBJECT", "EMBED"}, n.NodeName)
+}
 
 const noMatch = "matches no element"
 

@@ -5,6 +5,6 @@ function (itself) {
   let e = document.$activeElement;
   if (elsewhere(e)) return;
   for (let inner; !elsewhere((inner = library.shadowOf(e)?.$activeElement));) e = inner;
-  const apart = e.$nodeName === "IFRAME" || e.$nodeName === "FRAME";
+  const apart = library.showsDocument(e);
   return itself ? e : { ...library.naming().identify(e), apart, text: library.takesText.call(e) };
 }

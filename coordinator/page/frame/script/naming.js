@@ -87,6 +87,7 @@ function () {
       case "SELECT": return e.$multiple || e.$size > 1 ? "listbox" : "combobox";
       case "SECTION":
         return ["aria-label", "aria-labelledby", "title"].some((name) => e.$hasAttribute(name)) ? "region" : "generic";
+      case "OBJECT": case "EMBED": return library.showsDocument(e) ? "iframe" : "generic";
       case "TH": return headsRow(e) ? "rowheader" : "columnheader";
       case "HEADER": return e.$closest(sections) ? "generic" : "banner";
       case "FOOTER": return e.$closest(sections) ? "generic" : "contentinfo";
@@ -263,8 +264,8 @@ function () {
   // unfolded are the nodes in one, of closed details only the summary; folded reports whether an element is
   // in what is closed or skipped so.
   const unfolded = (n) => {
-    if (n.$nodeName === "DETAILS" && !n.$open) return [...n.$children].filter((c) => c.$nodeName === "SUMMARY").slice(0, 1);
-    return flat(n);
+    if (n.$nodeName !== "DETAILS" || n.$open) return flat(n);
+    return [...n.$children].filter((c) => c.$nodeName === "SUMMARY").slice(0, 1);
   };
   function folded(e) {
     for (let n = e, p; !e.$checkVisibility() && (p = parentOf(n)); n = p)

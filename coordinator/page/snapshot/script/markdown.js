@@ -2,7 +2,7 @@ function () {
   // The readable part of this document (or of the element that this is) as
   // Markdown: what it shows, without what is there on every page of a site.
   const skipped = new Set(
-    "SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS OBJECT EMBED BUTTON DATALIST VIDEO AUDIO".split(
+    "SCRIPT STYLE NOSCRIPT TEMPLATE HEAD META LINK TITLE SVG svg CANVAS BUTTON DATALIST VIDEO AUDIO".split(
       " ",
     ),
   );
@@ -130,7 +130,7 @@ function () {
     for (const c of flat(n)) {
       if (c.$nodeType === 3) line += silent ? "" : escape(c.$nodeValue.replace(/\s+/g, " "));
       else if (c.$nodeType === 1 && (c.$nodeName === "BR" || shows(c))) {
-        const inner = c.$nodeName !== "BR" && (isBlock(c) || c.$nodeName === "IFRAME" || holdsBlock(c));
+        const inner = c.$nodeName !== "BR" && (isBlock(c) || library.showsDocument(c) || holdsBlock(c));
         if (!inner) { line += phrase(c); continue; }
         flush();
         out.push(...block(c));
@@ -148,6 +148,10 @@ function () {
 
   function block(e) {
     if (rowBlocks.has(e)) return rowBlocks.get(e);
+    if (library.showsDocument(e)) {
+      const address = e.$src ?? e.$data;
+      return address && !address.startsWith("about:") ? [`[frame: ${escape(e.$title || address)}](${address})`] : [];
+    }
     if (e.$nodeName !== "TABLE" && e.$matches(tables)) return ariaTable(e);
     const heading = /^H([1-6])$/.exec(e.$nodeName);
     if (heading) {
@@ -191,8 +195,6 @@ function () {
         return table(e);
       case "math":
         return [phrase(e)];
-      case "IFRAME":
-        return e.$src && !e.$src.startsWith("about:") ? [`[frame: ${escape(e.$title || e.$src)}](${e.$src})`] : [];
       case "INPUT":
       case "TEXTAREA":
       case "SELECT":
@@ -284,5 +286,5 @@ function () {
   const text = block(root)
     .join("\n\n")
     .replace(/[ \t]+$/gm, (s, at, whole) => (s === "  " && whole[at + 2] === "\n" ? s : ""));
-  return { title: document.$title, url: location.href, text: text || library.noElements() };
+  return { title: document.$title, url: location.href, text: library.noElements() || text };
 }

@@ -24,7 +24,7 @@ function (options) {
   watch.adopt();
   const items = outline.itemsOf(root);
   const printed = outline.print(items);
-  if (whole) printed.text ||= library.noElements();
+  if (whole) printed.text = library.noElements() || printed.text;
   cut ||= outline.cut();
   // What the agent knows from now on. A part of the document is not what it knows of the rest.
   const partial = options.depth || options.interactive;
