@@ -168,11 +168,26 @@ func (p *Page) awaitDocument(ctx context.Context, before mark) error {
 	if err != nil {
 		return err
 	}
-	if !committed() {
-		return p.settle(ctx, before)
+	if committed() {
+		// When it is not met, Change.Loading reports it.
+		err = p.life.AwaitFor(ctx, renderTimeout, func() bool { return p.life.Reached(lifecycle.Loaded) || refused() })
+		if err != nil || refused() || !p.life.Reached(lifecycle.Loaded) {
+			return err
+		}
 	}
-	// When it is not met, Change.Loading reports it.
-	return p.life.AwaitFor(ctx, renderTimeout, func() bool { return p.life.Reached(lifecycle.Loaded) || refused() })
+	return p.settleContent(ctx, before)
+}
+
+// settleContent waits for what the scripts of a document that was opened have begun: a router asks for
+// the content only then, or goes on to another document. A busy page is not waited for.
+func (p *Page) settleContent(ctx context.Context, before mark) error {
+	bounded, cancel := context.WithTimeoutCause(ctx, loadTimeout, errLimit)
+	defer cancel()
+	err := p.settleRequests(bounded, before)
+	if errors.Is(err, errLimit) {
+		return nil
+	}
+	return err
 }
 
 // awaitMove waits until the page has moved within its document, which the browser
@@ -184,5 +199,5 @@ func (p *Page) awaitMove(ctx context.Context, before mark) error {
 	if err != nil {
 		return err
 	}
-	return p.settle(ctx, before)
+	return p.settleContent(ctx, before)
 }
