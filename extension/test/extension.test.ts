@@ -20,6 +20,8 @@ const client = { id: "c", name: "Agent", version: "1" };
 const connected = { ...client, kind: "mcp", since: 1 };
 
 interface Running {
+  /** The window's first folder. */
+  folder: string;
   dial(): Promise<Client>;
   /** Ends it as the editor does. */
   end(): Promise<void>;
@@ -69,7 +71,7 @@ async function activated(): Promise<Running> {
     clients.push(each);
     return each;
   };
-  return { dial, end };
+  return { folder, dial, end };
 }
 
 /** How many listen to what is of these classes, from now on. */
@@ -146,6 +148,24 @@ test("all that it has opened is closed, also while clients wait", async () => {
   await Promise.all(gone);
   await new Promise(setImmediate); // when the last of them are notified
   expect(resources()).toEqual([]);
+});
+
+test("clients get to know that the workspace's folders have changed", async () => {
+  const { dial, folder } = await activated();
+  const [a, b] = [await temporaryFolder(), await temporaryFolder()];
+  const hello = { client: { name: "agent", version: "1" } };
+  const show = (...paths: string[]) => {
+    editor.workspace.workspaceFolders = paths.map((path) => ({ uri: editor.Uri.file(path), name: path }));
+    editor.foldersChanged.fire();
+  };
+  for (const folders of [[folder, a], [folder, a, b], [folder, b, a], [folder]]) {
+    const client = await dial();
+    await client.ask("hello", hello);
+    show(...folders);
+    await client.until(({ type }) => type === "bye"); // a client dials again then
+    client.close();
+    await expect.poll(async () => (await (await dial()).ask("hello", hello, 2_000)).payload?.folders).toEqual(folders);
+  }
 });
 
 test("a coordinator that does not return the endpoint is asked once, and again with the view", async () => {

@@ -1,4 +1,5 @@
 // This window on its socket, for as long as the extension lives.
+import { isDeepStrictEqual } from "node:util";
 import * as vscode from "vscode";
 import { type Identity, identify, onDisk, surroundings } from "../core/address/address";
 import { type Log, reason } from "../core/log";
@@ -8,7 +9,7 @@ import type { Store } from "../core/window/store";
 
 export type Serving =
   | { kind: "starting" }
-  | { kind: "open"; workspace: string | null; server: WindowServer }
+  | { kind: "open"; workspace: string | null; folders: string[]; server: WindowServer }
   | { kind: "failed"; problem: string }
   | { kind: "closed" };
 
@@ -33,17 +34,18 @@ export class Window {
     return this.#serving;
   }
 
-  /** Opens the window's socket, or moves it to where the workspace's identity is now. */
+  /**
+   * Opens the window's socket, or moves it to where the workspace's identity is now. Clients choose a window by the
+   * folders in its hello: after a change of them they have to dial again too.
+   */
   refresh(): Promise<void> {
     return this.#step(async () => {
       if (this.#serving.kind === "closed") return;
       const identity = await currentIdentity();
       if (this.#serving.kind === "open") {
-        if (this.#serving.workspace === identity.workspace) {
-          this.#serving.server.folders = identity.folders;
-          return;
-        }
-        await this.#serving.server.close();
+        const { workspace, folders, server } = this.#serving;
+        if (isDeepStrictEqual([workspace, folders], [identity.workspace, identity.folders])) return;
+        await server.close();
       }
       await this.#open(identity);
     });
@@ -66,7 +68,7 @@ export class Window {
     try {
       const address = await server.open(surroundings());
       server.onClients(() => this.#changed.fire(this.#serving));
-      this.#become({ kind: "open", workspace: identity.workspace, server });
+      this.#become({ kind: "open", ...identity, server });
       log.info(`serving ${identity.workspace ?? "a window without a folder"} at ${address}`);
     } catch (error) {
       this.#become({ kind: "failed", problem: reason(error) });

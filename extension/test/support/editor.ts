@@ -57,6 +57,20 @@ export class EventEmitter<T> implements Disposes {
   }
 }
 
+/** An event of the editor, which the test has happen. */
+function happening<T>() {
+  const listeners = new Set<(event: T) => unknown>();
+  return {
+    on: (listener: (event: T) => unknown) => {
+      listeners.add(listener);
+      return made("a listener", {}, () => void listeners.delete(listener));
+    },
+    fire: (event: T) => {
+      for (const listener of [...listeners]) listener(event);
+    },
+  };
+}
+
 /** A part of the API: what is registered, made, listened to and shown. The rest of it is given. */
 function part<T extends object>(name: string, members: T): T & Record<string, (...args: unknown[]) => unknown> {
   return new Proxy(members, {
@@ -238,7 +252,10 @@ interface Files {
 /** The file systems that are offered, by their schemes. */
 export const fileSystems = new Map<string, Files>();
 
+export const foldersChanged = happening<void>();
+
 export const workspace = part("workspace", {
+  onDidChangeWorkspaceFolders: foldersChanged.on,
   isTrusted: true,
   workspaceFolders: undefined as { uri: Uri; name: string }[] | undefined,
   workspaceFile: undefined,
@@ -273,20 +290,6 @@ export const workspace = part("workspace", {
     },
   }),
 });
-
-/** An event of the editor, which the test has happen. */
-function happening<T>() {
-  const listeners = new Set<(event: T) => unknown>();
-  return {
-    on: (listener: (event: T) => unknown) => {
-      listeners.add(listener);
-      return made("a listener", {}, () => void listeners.delete(listener));
-    },
-    fire: (event: T) => {
-      for (const listener of [...listeners]) listener(event);
-    },
-  };
-}
 
 export interface DebugSession {
   id: string;

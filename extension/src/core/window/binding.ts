@@ -77,7 +77,11 @@ export class Binding {
   async #bind(): Promise<void> {
     if (!this.#around) return;
     // Half-open: `echo … | socat` ends its side before it has the answer.
-    const server = createServer({ allowHalfOpen: true }, (socket) => this.#options.accept(socket));
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      // One that comes while the window closes would keep it from closing.
+      if (this.#closing.signal.aborted) socket.destroy();
+      else this.#options.accept(socket);
+    });
     this.#bound = await bind(server, this.#options.key, this.#around);
     server.on("error", (error) => this.#options.log.error(`the window's socket: ${reason(error)}`));
     this.#server?.close(); // its connections stay

@@ -36,12 +36,10 @@ export class WindowServer implements Host {
   readonly #options: WindowOptions;
   readonly #connections = new Set<Connection>();
   readonly #listeners = new Set<() => void>();
-  #folders: string[];
   readonly #name: Binding;
 
   constructor(options: WindowOptions) {
     this.#options = options;
-    this.#folders = options.identity.folders;
     this.store = options.store;
     this.commands = options.commands;
     this.log = options.log;
@@ -72,11 +70,6 @@ export class WindowServer implements Host {
     });
   }
 
-  /** The folders of the workspace have changed, its identity has not. */
-  set folders(folders: string[]) {
-    this.#folders = folders;
-  }
-
   /** The clients that listen, as they named themselves. */
   get clients(): Peer[] {
     const listening = [...this.#connections].filter((connection) => connection.listening);
@@ -101,7 +94,7 @@ export class WindowServer implements Host {
       session: this.session,
       pid: process.pid,
       workspace: identity.workspace,
-      folders: this.#folders,
+      folders: identity.folders,
     };
   }
 
