@@ -29,8 +29,8 @@ var _ = define(Tool{
 	Effect: Adjusts, Category: policy.Input,
 	ReadOnly: "without `scroll`",
 	Shell:    []command{{Args: "[text]"}},
-	Returns: "the matching lines of a snapshot with their parents, and the item around each: a list item, an " +
-		"article, a card, a table row with the table's heads",
+	Returns: "the matching lines of a snapshot with their parents, the heading above, and the item around each: a " +
+		"list item, an article, a card, a table row with the table's heads",
 	Notes: "`text` ignores case. A regular expression, of any tool, is RE2 or `/pattern/flags`. The search covers " +
 		"texts, names, values, addresses, and the hints of elements without a name; not roles, states and refs. " +
 		"Each cell of a grid has a ref.\n\n" +

@@ -223,10 +223,17 @@ func TestTargetThatIsHidden(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html>
 <button aria-controls=more aria-expanded=false>Details</button><div id=more hidden><p>Secret plan</p>
-<button>Delete</button><button>Delete all</button></div><script>const plan = "Secret"</script>`)
+<button>Delete</button><button>Delete all</button></div>
+<label>Plant <select><option>Moss<option>Fern</select></label>
+<input role=combobox aria-label=City aria-owns=cities><div><button role=combobox aria-label=Colour>Any</button>
+<div role=listbox style="display:none"><div role=option>Blue</div></div></div>
+<ul id=cities role=listbox hidden><li role=option>Oslo</ul><script>const plan = "Secret"</script>`)
 	for target, want := range map[string]string{
 		"text=Secret plan": `matches no element that is shown, ` +
 			`only hidden: <p> "Secret plan": button "Details" may show it`,
+		"text=Fern":                `only hidden: <option> "Fern": combobox "Plant" may show it`,
+		`option "Oslo"`:            `only hidden: <li> "Oslo": combobox "City" may show it`,
+		`option "Blue"`:            `only hidden: <div> "Blue": combobox "Colour" may show it`,
 		`button "Delete"`:          `only hidden: <button> "Delete": button "Details" may show it`,
 		"role=button[name=delete]": `only hidden: <button> "Delete" and 1 more: button`,
 		"text=const plan":          "matches no element: take a snapshot",

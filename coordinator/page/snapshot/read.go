@@ -167,6 +167,9 @@ func findLines(lines, words []string, pattern *regexp.Regexp, opts FindOptions) 
 		if found.Matches > opts.Skip && found.Matches <= opts.Skip+opts.MaxMatches {
 			all := func(i int) (string, bool) { return lines[i], true }
 			keepWithContext(keep, i, all)
+			if heading := headingAbove(lines, i); heading >= 0 {
+				keepWithContext(keep, heading, all)
+			}
 			for j := range itemAround(lines, i) {
 				keepWithContext(keep, j, all)
 			}
@@ -235,6 +238,24 @@ func parentOf(lines []string, i int) int {
 	return -1
 }
 
+// headingAbove returns the nearest heading before a line, beside it or beside what it is in; -1: there is none.
+func headingAbove(lines []string, i int) int {
+	isHeading := func(line string) bool { return headingLine().MatchString(line) && !isItem(line) }
+	if isHeading(lines[i]) {
+		return -1
+	}
+	indent := indentOf(lines[i])
+	for j := i - 1; j >= 0; j-- {
+		if indentOf(lines[j]) > indent {
+			continue
+		}
+		if indent = indentOf(lines[j]); isHeading(lines[j]) {
+			return j
+		}
+	}
+	return -1
+}
+
 // isItem reports whether a line is an item, or begins one: an item in one line has its
 // parts between bars.
 func isItem(line string) bool { return itemLine().MatchString(line) || strings.Contains(line, " | ") }
@@ -243,7 +264,8 @@ var (
 	itemLine = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^ *- (item|listitem|row|article|option|treeitem)\b`)
 	})
-	tableLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- (table|grid|treegrid)\b`) })
+	headingLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- heading\b`) })
+	tableLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *- (table|grid|treegrid)\b`) })
 )
 
 // shorten shortens a long line to its start, which identifies it, and the text around the

@@ -192,6 +192,23 @@ func TestHTML(t *testing.T) {
 	}
 }
 
+// A match comes with the heading above it, beside it or beside what it is in.
+func TestFindShowsTheHeading(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><h1>Shop</h1><section><h2>Tea</h2><p>Price 5</p><ul><li>Box <b>small</b></ul>
+</section><h2>Coffee</h2><nav aria-label=More><h3>Other</h3></nav><div><p>Price 6</p></div>`)
+	for text, want := range map[string]string{
+		"Price 5": "- heading \"Tea\" [level=2]\n- Price 5\n",
+		"small":   "- heading \"Tea\" [level=2]\n- list:\n  - Box small\n",
+		"Price 6": "- heading \"Coffee\" [level=2]\n- Price 6\n",
+		"Coffee":  "- heading \"Coffee\" [level=2]\n",
+	} {
+		if found := find(t, p, text); found.Text != want {
+			t.Errorf("%s:\n%s\nwant\n%s", text, found.Text, want)
+		}
+	}
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><main aria-label=All><ul><li><a href=#>Tea</a> <button>Buy tea</button>

@@ -11,6 +11,21 @@ function (element) {
       if (c) return c;
     }
   };
+  // comboboxOf is that of an option, whose list may stand anywhere.
+  const comboboxOf = (option) => {
+    const list = option.$closest("select, datalist, [role=listbox]"), root = option.$getRootNode();
+    if (!list || list.$nodeName === "SELECT") return list;
+    const id = list.$id && CSS.escape(list.$id);
+    const linked = id && root.$querySelector(`[aria-controls~="${id}"], [aria-owns~="${id}"], [list="${id}"]`);
+    if (linked) return linked.$querySelector("input, [role=combobox]") ?? linked;
+    const comboboxes = "[role=combobox], [aria-haspopup=listbox]";
+    for (let n = list, i = 0; n && i < 3; n = up(n), i++) {
+      const s = n.$previousElementSibling, c = s?.$matches(comboboxes) ? s : s?.$querySelector(comboboxes);
+      if (c) return c;
+    }
+  };
+  const option = element.$closest("option, [role=option]"), combobox = option && comboboxOf(option);
+  if (combobox && shown(combobox)) return labelOf(named(combobox));
   for (let n = element; n; n = up(n)) {
     const found = [
       n.$id && n.$getRootNode().$querySelector(`[aria-controls~="${CSS.escape(n.$id)}"]`),
