@@ -111,7 +111,7 @@ func TestActionsShowChanges(t *testing.T) {
 -   - 0
 +   - 7`},
 		{"all items", "browser_click", args{"target": "#clear"}, `  - main:
--   4 lines removed: list … Total: € 20
+-   4 lines removed: Tea 2 | button "Remove 2"; Tea 1 | button "Remove 1"; Total: € 20
 +   - Total: € 0`},
 		{"none wanted", "browser_click", args{"target": "#add", "changes": "none"}, ""},
 	} {

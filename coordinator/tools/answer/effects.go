@@ -327,13 +327,11 @@ func (f fresh) count(lines []string) []string {
 		counts = append(counts, linesThat("moved", moves))
 	}
 	if len(removed) > 0 {
-		level := indentOf(slices.MinFunc(removed, func(a, b string) int { return indentOf(a) - indentOf(b) }))
-		outer := slices.DeleteFunc(slices.Clone(removed), func(line string) bool { return indentOf(line) > level })
-		names := removedName(outer[0])
-		if len(outer) > 1 {
-			names += " … " + removedName(outer[len(outer)-1])
+		names := removedNames(removed)
+		if len(names) > maxRemovedNames {
+			names = []string{names[0], names[1] + " … " + names[len(names)-1]}
 		}
-		counts = append(counts, linesThat("removed", len(removed))+": "+names)
+		counts = append(counts, linesThat("removed", len(removed))+": "+strings.Join(names, "; "))
 	}
 	if len(counts) == 0 {
 		return nil
@@ -350,6 +348,43 @@ func linesThat(what string, n int) string {
 
 // indentOf is where the text of a line of a diff begins.
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line[1:], " ")) }
+
+// maxRemovedNames is how many lines that have gone are named: of more, the first two and the last.
+const maxRemovedNames = 4
+
+// removedNames are the names of the outermost lines that have gone. What holds a list or a table is
+// named by the items of that, unless it is a dialog.
+func removedNames(lines []string) (names []string) {
+	for i := 0; i < len(lines); {
+		end := i + 1
+		for end < len(lines) && indentOf(lines[end]) > indentOf(lines[i]) {
+			end++
+		}
+		line, inner := lines[i], lines[i+1:end]
+		i = end
+		switch {
+		case len(inner) == 0 || urgent().MatchString("+"+line[1:]):
+			names = append(names, removedName(line))
+		case collection().MatchString(line):
+			names = append(names, removedNames(inner)...)
+		case slices.ContainsFunc(inner, collection().MatchString):
+			for at := range inner { // only what is in collections
+				if collection().MatchString(inner[at]) {
+					names = append(names, removedNames(inner[at:])...)
+					break
+				}
+			}
+		default:
+			names = append(names, removedName(line))
+		}
+	}
+	return names
+}
+
+// collection matches a line that has gone with the items below it.
+var collection = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^- +- (list|table|grid|treegrid|rowgroup|listbox|tree|menu|feed)\b.*:\n$`)
+})
 
 // maxRemovedName bounds the length of a name in the count of lines that have gone.
 const maxRemovedName = 60

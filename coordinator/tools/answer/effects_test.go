@@ -31,8 +31,12 @@ func TestLinesThatHaveGoneAreCounted(t *testing.T) {
 			"[ref=e1]\n": "  - main:\n-   3 lines removed: dialog " +
 			"\"Sure\" [modal]\n",
 		"  - list:\n-   - Tea | 1\n-   - Cup | 2\n-   - Pot | button \"Buy\" [ref=e3]\n    … 2 as " +
-			"before\n": "  - list:\n-   3 lines removed: Tea | 1 … Pot | " +
+			"before\n": "  - list:\n-   3 lines removed: Tea | 1; Cup | 2; Pot | " +
 			"button \"Buy\"\n    … 2 as before\n",
+		"- - region \"Found 3\":\n-   - heading \"All\"\n-   - grid:\n-     - rowgroup:\n" +
+			"-       - Tea | 1\n-       - Cup | 2\n+ - region \"Found 0\"\n": "- 6 lines removed: Tea | 1; Cup | 2\n+ - region \"Found 0\"\n",
+		"- - grid:\n-   - A | 1\n-   - B | 2\n-   - C | 3\n-   - D | 4\n-   - E | 5\n": "- 6 lines removed: A | 1; " +
+			"B | 2 … E | 5\n",
 		"  - list:\n-   - Tea\n-   - Cup\n-   - Pot\n    - Jug\n+   - Pot\n+   - Cup\n+   - " +
 			"Tea\n": "  - list:\n-   3 lines moved\n    - Jug\n+   " +
 			"- Pot\n+   - Cup\n+   - Tea\n",
