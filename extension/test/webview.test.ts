@@ -28,7 +28,7 @@ test.each([
   Object.assign(groups, { all, activeTabGroup: all[0] });
   const arranged: unknown[] = [];
   const layout = editor.commands.registerCommand("vscode.setEditorLayout", (wanted) => arranged.push(wanted));
-  const agents = { lastPage: undefined, asked: [], subscribe: () => () => {} };
+  const agents = { lastPage: undefined, asked: [], waiting: "", subscribe: () => () => {} };
   const none = { subscribe: () => () => {}, recipients: [] };
   const uri = editor.Uri.file("/extension") as never;
   const views = offerLiveView(uri, new Store(), none as never, none as never, agents, { warn() {} } as never);

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import * as l10n from "@vscode/l10n";
 import * as vscode from "vscode";
+import { isSamePath } from "../core/files/paths";
 import { folders } from "./folders";
 
 /** The changes that the user has asked for, one after the other. */
@@ -21,7 +22,7 @@ export async function readFileNow(name: string): Promise<string | undefined> {
   const { allowedFile } = await import("../core/review/patch");
   const path = await allowedFile(name, folders()).catch(() => undefined);
   if (path === undefined) return undefined;
-  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && uri.fsPath === path);
+  const open = vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === "file" && isSamePath(uri.fsPath, path));
   return open?.getText() ?? readFile(path, "utf8").catch(() => undefined);
 }
 

@@ -6,7 +6,7 @@ import type { EndedSessions } from "../core/browser/endedsessions";
 import { type DebugEditor, Debugger } from "../core/debugger/debugger";
 import type { Launch } from "../core/debugger/launches";
 import { type DapMessage, isFailedStart, Threads } from "../core/debugger/threads";
-import { toEditor } from "../core/files/paths";
+import { isSamePath, toEditor } from "../core/files/paths";
 import { Refusal } from "../core/protocol/request";
 import type { Store } from "../core/window/store";
 import { AgentBreakpoints } from "./breakpoints";
@@ -81,7 +81,10 @@ function editor(
     start: ({ folder, what }) => vscode.debug.startDebugging(folderAt(folder), what as string),
     stop: async (id) => vscode.debug.stopDebugging(known(id)),
     ask: async (id, command, args) => known(id).customRequest(command, args),
-    folder: (path) => toEditor(path, folders()),
+    folder: async (path) => {
+      const folder = await toEditor(path, folders());
+      return folders().find((each) => isSamePath(each, folder)) ?? folder;
+    },
     toFile: fileOf,
     file: existing,
     breakpoints: () => sourceBreakpoints().map(toBreakpoint),
@@ -150,7 +153,7 @@ function launches(): Launch[] {
 type Section = NonNullable<ReturnType<vscode.WorkspaceConfiguration["inspect"]>>;
 
 function folderAt(path: string | undefined): vscode.WorkspaceFolder | undefined {
-  return vscode.workspace.workspaceFolders?.find(({ uri }) => uri.fsPath === path);
+  return vscode.workspace.workspaceFolders?.find(({ uri }) => path !== undefined && isSamePath(uri.fsPath, path));
 }
 
 /** The editor gives sources as paths or as URIs; those of a remote window are files of this machine. */
@@ -174,9 +177,9 @@ function sourceBreakpoints(): vscode.SourceBreakpoint[] {
 }
 
 function breakpointsAt(path: string, line: number | undefined): vscode.SourceBreakpoint[] {
-  const { fsPath } = vscode.Uri.file(path);
   return sourceBreakpoints().filter(
-    ({ location }) => location.uri.fsPath === fsPath && (line === undefined || location.range.start.line === line - 1),
+    ({ location: { uri, range } }) =>
+      isSamePath(uri.fsPath, path) && (line === undefined || range.start.line === line - 1),
   );
 }
 

@@ -1,11 +1,14 @@
 // The editor's debugger behind debug.start and debug.stop, in a played editor; the real one is in
 // e2e/debugger.test.ts.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { EndedSessions } from "../../src/core/browser/endedsessions";
 import { startLimit } from "../../src/core/debugger/debugger";
 import { Store } from "../../src/core/window/store";
 import { openDebugger } from "../../src/vscode/debugger";
 import * as editor from "../support/editor";
+import { temporaryFolder } from "../support/window";
 
 const client = { id: "c", name: "Agent", version: "1" };
 const { debugging } = editor;
@@ -77,4 +80,18 @@ test.each([
   const trackers = debugging.track(page);
   for (const each of trackers) each.onWillReceiveMessage?.({ type: "request", command: "terminate" });
   expect(debugging.stopped.map((each) => each?.id)).toEqual(stopped);
+});
+
+test("where the case of names does not count, a breakpoint replaces that of its line", async () => {
+  const file = join(await temporaryFolder(), "cart.ts");
+  await writeFile(file, "");
+  vi.spyOn(process, "platform", "get").mockReturnValue("darwin");
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    editor.debug.breakpoints = [];
+  });
+  const place = new editor.Location(editor.Uri.file(file.replace("cart.ts", "Cart.ts")), new editor.Position(2, 0));
+  editor.debug.breakpoints = [new editor.SourceBreakpoint(place)];
+  await call("debug.breakpoints", { action: "set", path: file, line: 3 });
+  expect(editor.debug.breakpoints.map(({ location }) => location.uri.fsPath)).toEqual([file]);
 });

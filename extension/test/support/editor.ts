@@ -333,6 +333,10 @@ export const debug = part("debug", {
     factories.set(factory, type);
     return made("a tracker factory", {}, () => void factories.delete(factory));
   },
+  addBreakpoints: (added: SourceBreakpoint[]) => void debug.breakpoints.push(...added),
+  removeBreakpoints: (removed: SourceBreakpoint[]) => {
+    debug.breakpoints = debug.breakpoints.filter((each) => !removed.includes(each));
+  },
   startDebugging: (_: unknown, what: object) => debugging.start(what),
   stopDebugging: async (session?: DebugSession) => {
     debugging.stopped.push(session);
@@ -365,10 +369,19 @@ export class Uri {
   }
 }
 
+export class Location {
+  readonly range: { start: Position };
+  constructor(
+    readonly uri: Uri,
+    start: Position,
+  ) {
+    this.range = { start };
+  }
+}
 export class SourceBreakpoint {
   readonly id = randomUUID();
   constructor(
-    readonly location: { uri: Uri; range: { start: { line: number; character: number } } },
+    readonly location: Pick<Location, "uri" | "range">,
     readonly enabled = true,
   ) {}
 }

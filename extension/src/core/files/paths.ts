@@ -1,7 +1,7 @@
 // Paths as the editor has them and as the window reports them. They differ where a folder was opened by a
 // symbolic link: the window reports canonical paths, the editor has the paths by which files were opened.
 import { realpath } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, posix, resolve, win32 } from "node:path";
 
 /** The path as the editor has it. A relative one begins in the first folder. */
 export async function toEditor(path: string, folders: readonly string[]): Promise<string> {
@@ -36,10 +36,21 @@ export async function windowPaths(folders: readonly string[]): Promise<(path: st
   };
 }
 
-/** The way from the folder down to the path; undefined where it does not lead down. */
-export function relativePath(folder: string, path: string): string | undefined {
-  const way = relative(folder, path);
-  return !isAbsolute(way) && !/^\.\.([\\/]|$)/.test(way) ? way : undefined;
+/**
+ * The way from the folder down to the path; undefined where it does not lead down. All paths are compared by this: on
+ * Windows and macOS names that differ in their case alone are one.
+ */
+export function relativePath(folder: string, path: string, platform = process.platform): string | undefined {
+  const { isAbsolute, relative, resolve, sep } = platform === "win32" ? win32 : posix; // that of Windows ignores the case
+  const fold = (text: string) => (platform === "darwin" ? text.toLowerCase() : text);
+  const way = relative(fold(folder), fold(path));
+  if (isAbsolute(way) || /^\.\.([\\/]|$)/.test(way)) return undefined;
+  return way === "" ? "" : resolve(path).split(sep).slice(-way.split(sep).length).join(sep);
+}
+
+/** Whether both are one file, or one folder. */
+export function isSamePath(one: string, other: string, platform = process.platform): boolean {
+  return relativePath(one, other, platform) === "";
 }
 
 function withCanonical(folders: readonly string[]): Promise<{ folder: string; real: string }[]> {
