@@ -56,7 +56,8 @@ func (o *Options) arguments(profile string, root bool) ([]string, error) {
 		"--use-mock-keychain",
 	}
 	if o.Headless {
-		args = append(args, "--headless=new", "--hide-scrollbars", "--mute-audio")
+		// A preview that nobody sees would never end, and keep the page from being saved as PDF.
+		args = append(args, "--headless=new", "--hide-scrollbars", "--mute-audio", "--disable-print-preview")
 	}
 	if root {
 		args = append(args, "--no-sandbox")

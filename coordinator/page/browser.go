@@ -51,6 +51,7 @@ type Browser struct {
 	pages    map[target.ID]*attachment
 	sessions map[target.SessionID]attached // of pages, and of their frames and workers
 	scripts  map[*agentScript]bool         // that run, or that have no caller that waits
+	previews map[target.ID]*Page           // open print previews; nil: of which page is not known
 	user     Presence                      // as in Options, and NoUser once the browser is known to be headless
 }
 
@@ -414,6 +415,9 @@ func init() {
 }
 
 func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated) {
+	if isPreview(e.TargetInfo) {
+		b.previewOpened(e.TargetInfo)
+	}
 	if !isPage(e.TargetInfo) {
 		return
 	}
@@ -425,6 +429,9 @@ func (b *Browser) targetCreated(_ target.SessionID, e *target.EventTargetCreated
 }
 
 func (b *Browser) targetChanged(_ target.SessionID, e *target.EventTargetInfoChanged) {
+	if isPreview(e.TargetInfo) {
+		b.previewOpened(e.TargetInfo)
+	}
 	if b.targets.changed(e.TargetInfo) {
 		b.wake()
 	}
@@ -432,6 +439,7 @@ func (b *Browser) targetChanged(_ target.SessionID, e *target.EventTargetInfoCha
 
 func (b *Browser) targetDestroyed(_ target.SessionID, e *target.EventTargetDestroyed) {
 	b.targets.destroyed(e.TargetID)
+	b.previewClosed(e.TargetID)
 }
 
 func (b *Browser) downloadBegins(_ target.SessionID, e *browser.EventDownloadWillBegin) {

@@ -209,10 +209,21 @@ func (p *Page) explainTimeout(timeout *TimeoutError) error {
 		return &LeavingError{URL: departure.URL, Proxy: p.browser.proxy(departure.URL), Operation: timeout.Operation,
 			Elapsed: time.Since(departure.Time).Round(time.Second)}
 	}
+	if p.browser.strayPreview() {
+		held := *timeout // others read the original
+		held.Hint = "a print preview is open in the browser, and gets all input: close the tab or popup that prints " +
+			"(browser_tabs), or ask the user to close the preview"
+		return &held
+	}
 	if !hung {
 		return timeout
 	}
 	explained := &HungError{Operation: timeout.Operation, Elapsed: timeout.Elapsed}
+	for _, r := range p.history.Network.PendingSince(0) {
+		if r.Type == "xhr" && r.Status == 0 { // the only ones that a script can wait for
+			explained.Awaited = r.URL
+		}
+	}
 	if dialog != nil {
 		explained.Dialog, explained.DialogURL = dialog, place
 	}

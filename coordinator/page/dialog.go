@@ -10,6 +10,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"browser-coordinator/coordinator/cdp"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // AwaitDialog waits until a dialog is open.
@@ -42,14 +43,21 @@ func (p *Page) HandleDialog(ctx context.Context, accept bool, promptText string)
 		}
 		return Change{}, errors.New("there is no dialog to answer")
 	}
+	if dialog.Type == lifecycle.PrintPreview && accept {
+		return Change{}, errors.New("an agent cannot print: dismiss the print preview, or ask the user to print there")
+	}
 	before := p.mark()
 	ctx, end, err := p.begin(ctx, call{operation: doing, timeout: p.browser.opts.CallTimeout, overDialog: true})
 	if err != nil {
 		return Change{}, err
 	}
 	defer end()
-	params := cdppage.HandleJavaScriptDialogParams{Accept: accept, PromptText: promptText}
-	_, err = protocol.Call(ctx, p.session, cdppage.HandleJavaScriptDialog, params)
+	if dialog.Type == lifecycle.PrintPreview {
+		err = p.endPreview(ctx)
+	} else {
+		params := cdppage.HandleJavaScriptDialogParams{Accept: accept, PromptText: promptText}
+		_, err = protocol.Call(ctx, p.session, cdppage.HandleJavaScriptDialog, params)
+	}
 	if cdp.Refused(err) {
 		_ = p.life.AwaitFor(ctx, respondTimeout, func() bool { return p.Dialog() != dialog })
 		return Change{}, fmt.Errorf("the user, or another client of this browser, has answered the %s dialog (%q) before "+

@@ -41,6 +41,7 @@ func (p *Page) changeSince(before mark) Change {
 	if p.life.After(before.sequence, lifecycle.ChooserOpened) {
 		c.Chooser = p.input.Choosers.Open()
 	}
+	c.Picker = p.life.After(before.sequence, lifecycle.PickerRefused)
 	if p.life.Last(lifecycle.WindowOpened).Count > before.windows {
 		c.Tabs = p.browser.targets.openedSince(before.pages, p.ID())
 	}

@@ -81,8 +81,8 @@ type (
 // interrupted reports that a dialog opened before an operation, for example "clicking e5", was
 // done, which cancelled it; done is what was done before, for example "field 1 of 2 is filled".
 func interrupted(d Dialog, operation, done string) error {
-	return fmt.Errorf("a JavaScript %s dialog (%q) opened while %s: %s. Accept or dismiss it with "+
-		"browser_handle_dialog, then try again", d.Type, d.Message, operation, done)
+	return fmt.Errorf("%s opened while %s: %s. Accept or dismiss it with "+
+		"browser_handle_dialog, then try again", d, operation, done)
 }
 
 // NavigationError reports that a page could not be reached.
@@ -120,13 +120,20 @@ type HungError struct {
 	Elapsed   time.Duration
 	Dialog    *Dialog // open in another page, and a possible reason
 	DialogURL string  // the URL of that page
+	Awaited   string  // a request without a response, for which a script may wait; empty: there is none
 }
 
 func (e *HungError) Error() string {
 	if e.Dialog != nil {
-		return fmt.Sprintf("the tab did not answer for %s (%s): a JavaScript %s dialog (%q) is open in another tab, "+
+		return fmt.Sprintf("the tab did not answer for %s (%s): %s is open in another tab, "+
 			"%s, and holds up the tabs of its site. Select that tab (browser_tabs) and accept or dismiss "+
-			"it", e.Elapsed, e.Operation, e.Dialog.Type, e.Dialog.Message, e.DialogURL)
+			"it", e.Elapsed, e.Operation, e.Dialog, e.DialogURL)
+	}
+	if e.Awaited != "" {
+		return fmt.Sprintf("the tab did not answer for %s (%s): a script of it probably waits for a synchronous "+
+			"request, %s, which has no response yet. If the browser asks its user for a name and a password for that, the "+
+			"user can enter them there; else open the address with them in it, http://USER:PASSWORD@host/, or navigate "+
+			"the tab elsewhere", e.Elapsed, e.Operation, e.Awaited)
 	}
 	return fmt.Sprintf("the tab hangs: a script of it, or of another tab of its site, is busy, and it did not "+
 		"answer for %s (%s). Navigate it, which stops the script, or choose a tab of another site; what hung before "+

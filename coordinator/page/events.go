@@ -170,9 +170,11 @@ func (p *Page) dialogClosed(_ *cdp.Session, e *cdppage.EventJavascriptDialogClos
 }
 
 func (p *Page) chooserOpened(s *cdp.Session, e *cdppage.EventFileChooserOpened) {
-	if p.input.Choosers.Opened(s, e) {
-		p.life.Log(lifecycle.Event{}, lifecycle.ChooserOpened)
+	kind := lifecycle.ChooserOpened
+	if !p.input.Choosers.Opened(s, e) { // no input of the page asks
+		kind = lifecycle.PickerRefused
 	}
+	p.life.Log(lifecycle.Event{}, kind)
 }
 
 func (p *Page) windowOpened(_ *cdp.Session, _ *cdppage.EventWindowOpen) {

@@ -126,6 +126,9 @@ func (p *Page) travel(
 	if err := p.observer.Recording(); err != nil {
 		return Change{}, err
 	}
+	if err := p.endPreview(ctx); err != nil {
+		return Change{}, err
+	}
 	caller := ctx
 	ctx, end, err := p.begin(caller, call{operation: operation, timeout: p.browser.opts.NavigateTimeout, leaves: true})
 	if err != nil {

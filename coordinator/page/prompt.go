@@ -65,6 +65,10 @@ func (p *Page) prompt() string {
 	case len(open) > 0:
 		return begin + "It probably asks for a user name and a password: " + open[0] + " has no response yet." + login
 	}
+	if outside := p.life.Last(lifecycle.OpenedOutside).URL; outside != "" { // of an earlier document
+		return begin + "It probably still asks whether to open " + outside + " in another program. The user can answer " +
+			"it. Otherwise, open a page of another site, or a tab of your own."
+	}
 	return begin + "It may ask for a screen to share, for a passkey, or how to print. The user can answer it. " +
 		"Otherwise, reload or leave the page, which ends the prompt."
 }

@@ -81,7 +81,7 @@ type link struct {
 // isPage excludes targets that are not a tab of the user: browser_ui popups have a
 // type of their own, prerendered pages a subtype, DevTools a scheme.
 func isPage(t *target.Info) bool {
-	return t.Type == "page" && t.Subtype == "" && !strings.HasPrefix(t.URL, "devtools://")
+	return t.Type == "page" && t.Subtype == "" && !strings.HasPrefix(t.URL, "devtools://") && !isPreview(t)
 }
 
 func (p openPage) public() Info {

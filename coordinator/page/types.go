@@ -67,6 +67,7 @@ type Change struct {
 	Loading     string             // URL of a navigation that did not end in time; empty: none
 	Dialog      *Dialog            // a dialog is open now; all else fails until it is handled
 	Chooser     *input.FileChooser // the page requests files now
+	Picker      bool               // the page asked for a file by showOpenFilePicker or its kin, in vain
 	Refused     error              // the page's guard refused a navigation
 	Paused      *Paused            // a debugger has paused the script; whatever needs the page to run fails
 	Tabs        Tabs               // that this page opened

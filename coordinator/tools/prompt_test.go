@@ -125,3 +125,55 @@ func TestDocumentsThatNeedALogin(t *testing.T) {
 	agent.Must("browser_click", args{"target": "text=Load"})
 	agent.Expect("browser_click", args{"target": "text=Count"}, `Clicked button "Count".`)
 }
+
+// What else the browser keeps from an agent, or from the page, is named with its remedy.
+func TestRefusalsOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/private" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="Staff"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, `<!doctype html><title>Refusals</title><style>button, a, canvas { display: block; margin: 8px }</style>
+<button onclick="showOpenFilePicker().catch(() => 0)">Open</button>
+<button onclick="showSaveFilePicker().catch(() => 0)">Save</button>
+<button onclick="showDirectoryPicker().catch(() => 0)">Folder</button>
+<canvas id=game width=100 height=50 style="background:red" onclick="game.requestPointerLock()"></canvas>
+<button onclick="clicks++">Count</button><a href="tel:+4911">Call</a>
+<button onclick="const r = new XMLHttpRequest(); r.open('GET', '/private', false); r.send()">Sync</button>
+<script>clicks = 0</script>`)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	for _, name := range []string{"Open", "Save", "Folder"} {
+		agent.Expect("browser_click", args{"target": "text=" + name}, "asks for a file or folder by showOpenFilePicker",
+			"ask the user")
+	}
+	agent.Refused("browser_file_upload", args{"target": "text=Open", "paths": []string{}}, "showOpenFilePicker")
+	agent.Must("browser_click", args{"target": "#game"})
+	agent.Must("browser_wait_for", args{"expression": "document.pointerLockElement"})
+	agent.Refused("browser_click", args{"target": "text=Count"}, `locked the mouse to <canvas id="game">`, "press Escape")
+	agent.Must("browser_press_key", args{"key": "Escape"})
+	agent.Must("browser_click", args{"target": "text=Count"})
+	agent.ExpectValue("() => clicks", "1")
+	agent.Refused("browser_click", args{"target": "text=Sync"}, "synchronous request, "+url+"/private",
+		"name and a password")
+}
+
+// The prompt for another program is named also when the page has gone on.
+func TestProgramPromptAfterANavigation(t *testing.T) {
+	t.Parallel()
+	url := servePrompts(t)
+	agent := toolstest.OpenWindow(t).Agent()
+	agent.Open(url)
+	agent.Must("browser_click", args{"target": "text=Join"})
+	agent.Open(url + "/next")
+	var err error
+	for end := time.Now().Add(30 * time.Second); err == nil && time.Now().Before(end); {
+		_, err = agent.Call("browser_click", args{"target": "text=Count"})
+	}
+	if err == nil || !strings.Contains(err.Error(), "still asks whether to open some-app://meeting/7") {
+		t.Error(err)
+	}
+}

@@ -213,7 +213,7 @@ func savePDF(ctx context.Context, c *agent.Call, in pdfIn) error {
 	if err != nil {
 		return err
 	}
-	data, err := p.Screen().PDF(ctx)
+	data, err := p.PDF(ctx)
 	if err != nil {
 		return err
 	}

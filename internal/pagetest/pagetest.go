@@ -65,9 +65,21 @@ func launch(opts chrome.Options) (*chrome.Browser, error) {
 }
 
 func launchProgram(executable string, opts chrome.Options) (*chrome.Browser, error) {
-	opts.Executable, opts.Headless, opts.Viewport = executable, true, "1000x800"
+	opts.Executable, opts.Headless, opts.Viewport = executable, !headed, "1000x800"
 	opts.Args = append(opts.Args, "--disable-gpu", "--site-per-process")
 	return chrome.Launch(context.Background(), opts)
+}
+
+// headed: the next browser has a window, see UseWindow.
+var headed bool
+
+// UseWindow makes a browser with a window on a display the shared one of a test, which must not be parallel.
+func UseWindow(t *testing.T, display string) {
+	t.Helper()
+	t.Setenv("DISPLAY", display)
+	headed = true
+	defer func() { headed = false }()
+	UseBrowser(t, chrome.Options{})
 }
 
 // Zoomed runs a test in a browser whose user has set every site to 125 %, and in its long

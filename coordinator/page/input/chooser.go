@@ -16,6 +16,7 @@ import (
 
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/frame"
+	"browser-coordinator/coordinator/page/lifecycle"
 )
 
 // FileChooser is a file chooser that the page has opened. The user does not see it;
@@ -27,6 +28,11 @@ type FileChooser struct {
 	node    protocol.BackendNodeID
 	session *cdp.Session // of the frame
 }
+
+// PickerRefused is what became of a picker of files that no input of the page opens.
+const PickerRefused = "asks for a file or folder by showOpenFilePicker, showSaveFilePicker or showDirectoryPicker, " +
+	"which the browser refuses to an agent (AbortError). A drop (browser_drop) or a file input may do the same; " +
+	"else ask the user to do this in the browser"
 
 // Choosers are the file choosers of one page.
 type Choosers struct {
@@ -184,14 +190,19 @@ func (i *Input) clickForChooser(ctx context.Context, target string, files []stri
 	}
 	i.show(ctx, s)
 	i.Choosers.Discard()
+	before := i.opts.Lifecycle.Seq()
 	if err := i.clickSpot(ctx, s, input.MouseButtonLeft, 1, 1, 0, wait); err != nil {
 		return err
 	}
 	opened := func() bool { return i.Choosers.Open() != nil }
-	if err := i.opts.Lifecycle.AwaitFor(ctx, chooserTimeout, opened); err != nil {
+	refused := func() bool { return i.opts.Lifecycle.After(before, lifecycle.PickerRefused) }
+	err = i.opts.Lifecycle.AwaitFor(ctx, chooserTimeout, func() bool { return opened() || refused() })
+	switch {
+	case err != nil:
 		return err
-	}
-	if !opened() {
+	case refused():
+		return &frame.TargetError{Target: target, Reason: PickerRefused}
+	case !opened():
 		return &frame.TargetError{Target: target, Reason: "is no file input, and a click on it opens no file chooser"}
 	}
 	out.OpenedChooser = true

@@ -34,6 +34,9 @@ func (i *Input) PressKey(spec string) Action {
 		if err == nil && spec == "Escape" && i.opts.Lifecycle.IsLeaving() { // as in a browser's window
 			_, err = i.opts.Session.Start(ctx, cdppage.CommandStopLoading, nil)
 		}
+		if err == nil && spec == "Escape" {
+			_, _ = frame.EvaluateEntered[int](ctx, i.opts.Frames, "(document[$.exitPointerLock](), 0)") // likewise
+		}
 		return err
 	}}
 }

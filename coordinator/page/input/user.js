@@ -13,6 +13,8 @@
   const listen = (kind, note) => addEventListener.call(globalThis, kind, note, { capture: true, passive: true });
   for (const kind of ["keydown", "pointerdown", "pointerup"]) listen(kind, press);
   listen("mousemove", move);
+  for (const [kind, prints] of [["beforeprint", true], ["afterprint", false]])
+    listen(kind, (e) => { if (e.isTrusted) memory.prints = prints; });
   const ago = (time) => Math.min(performance.now() - time, 1e9);
   memory.user = {
     ended: () => { ended = performance.now(); },

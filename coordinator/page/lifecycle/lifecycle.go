@@ -30,6 +30,7 @@ const (
 	Download                  // it has started a download
 	OpenedOutside             // it has asked to open an address in another program
 	ChooserOpened             // it has opened a file chooser
+	PickerRefused             // it has asked for a file by showOpenFilePicker or its kin, which the browser refuses
 	Refused                   // the guard has refused a navigation
 	Crashed                   // the renderer has gone
 	Revived                   // another one has replaced it

@@ -10,6 +10,7 @@ import (
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/frame"
 	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/tools/export"
 )
 
@@ -117,7 +118,7 @@ func (c *Call) record(ctx context.Context, failed error) {
 	if d.change.Navigated {
 		outcome.URL = d.change.URL
 	}
-	if dialog := d.change.Dialog; dialog != nil {
+	if dialog := d.change.Dialog; dialog != nil && dialog.Type != lifecycle.PrintPreview {
 		outcome.Dialog = &dialog.Message
 	}
 	if d.page != nil && failed == nil {

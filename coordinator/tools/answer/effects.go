@@ -10,6 +10,8 @@ import (
 
 	"browser-coordinator/coordinator/page"
 	"browser-coordinator/coordinator/page/history"
+	"browser-coordinator/coordinator/page/input"
+	"browser-coordinator/coordinator/page/lifecycle"
 	"browser-coordinator/coordinator/page/snapshot"
 )
 
@@ -51,6 +53,8 @@ func (a *Answer) Changed(c page.Change) {
 	}
 	switch {
 	case c.Dialog == nil:
+	case c.Dialog.Type == lifecycle.PrintPreview:
+		a.Addf("A print preview is open, and gets all input: " + lifecycle.EndsPreview + ".")
 	case c.Dialog.Type == "beforeunload":
 		a.Addf("The page asks whether to leave it (a beforeunload dialog): accept leaves it, dismiss stays. Nothing " +
 			"else works in the page until it is answered with browser_handle_dialog.")
@@ -68,6 +72,9 @@ func (a *Answer) Changed(c page.Change) {
 			many = "files"
 		}
 		a.Addf("The page asks for %s: give the paths with browser_file_upload.", many)
+	}
+	if c.Picker {
+		a.Addf("The page " + input.PickerRefused + ".")
 	}
 	if c.Refused != nil {
 		a.Quotef("A navigation was refused: %s.", c.Refused)

@@ -70,6 +70,14 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     for (let n = element; n; n = parentOf(n)) if (n.$inert) return true;
     return false;
   };
+  // locked is what else gets all input of the mouse, by a pointer lock.
+  const locked = () => {
+    for (let w = window; w; w = library.owner(w) && w.parent) {
+      const by = w.document.$pointerLockElement;
+      if (by && !contains(by, element) && !contains(element, by)) return by;
+    }
+    return null;
+  };
   // What is no field never becomes one: fill.js reports that.
   const field = ["INPUT", "TEXTAREA", "SELECT"].includes(element.$nodeName);
   const editable = () => element.$isContentEditable || !element.$readOnly || library.isList.call(element);
@@ -196,6 +204,8 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
       else if (!usable()) why = "it is disabled";
       else if (position && !within(given(), whole()))
         why = `the position is outside of it: it is ${Math.round(whole().width)} × ${Math.round(whole().height)}`;
+      else if (points && locked()) why = "the page has locked the mouse to " + describe(locked()) +
+        ", which gets all clicks: press Escape (browser_press_key), which ends that";
       else if (inert()) why = "it is inert: an element around it has that attribute";
       else if (kind === "type" && field && !editable()) why = "it is not editable: it is readonly";
       else if (!points) {
