@@ -105,3 +105,23 @@ fetch("http://localhost:" + location.port + "/prices").catch(() => { document.ti
 	agent.Refused("browser_navigate", args{"url": "http://shop.invalid/tea"}, "the host name is unknown")
 	agent.Expect("browser_snapshot", nil, "URL: http://shop.invalid/tea\n", "ERR_NAME_NOT_RESOLVED")
 }
+
+// What a content security policy blocks is named once, with the directive.
+func TestBlockedByPolicyIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'self' 'unsafe-inline'")
+		io.WriteString(w, `<!doctype html><img src="http://127.0.0.2:1/a.png">
+<button onclick="fetch('http://127.0.0.2:1/x').catch(() => {})">Go</button>`)
+	})
+	agent := toolstest.OpenWindow(t).Agent()
+	for blocked, text := range map[string]string{
+		"127.0.0.2:1/a.png": agent.Must("browser_navigate", args{"url": url}),
+		"127.0.0.2:1/x":     agent.Must("browser_click", args{"target": "button"}),
+	} {
+		if strings.Count(text, blocked) != 1 || !strings.Contains(text, `directive: "default-src 'self'`) ||
+			strings.Contains(text, "fallback") {
+			t.Error(text)
+		}
+	}
+}

@@ -112,11 +112,42 @@ func (a *Answer) Changed(c page.Change) {
 	if c.Disabled != nil && !c.Navigated {
 		a.Quotef("The form's default button, %s, was disabled: Enter does not submit the form then.", c.Disabled)
 	}
+	c = saidOnce(c)
 	a.requests(c)
 	a.messages(c.Console[:min(len(c.Console), maxMessages)], c.URL)
 	if more := len(c.Console) - maxMessages; more > 0 {
 		a.Addf("%d more: browser_console_messages.", more)
 	}
+}
+
+// fallback is what the browser says of a directive that its message names already.
+var fallback = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(` ?Note that '[\w-]+' was not explicitly set, so '[\w-]+' is used as a fallback\.`)
+})
+
+// saidOnce is a change without what a message of the page's content security policy says as well: the
+// request that it blocked, and the browser's second message for that.
+func saidOnce(c page.Change) page.Change {
+	const policy = "Content Security Policy"
+	named := func(url string) bool {
+		return slices.ContainsFunc(c.Console, func(m history.Message) bool {
+			return strings.Contains(m.Text, policy+" directive") && strings.Contains(m.Text, "'"+url+"'")
+		})
+	}
+	var messages []history.Message
+	for _, m := range c.Console {
+		m.Text = fallback().ReplaceAllString(m.Text, "")
+		rest, again := strings.CutPrefix(m.Text, "Fetch API cannot load ")
+		url, _, _ := strings.Cut(rest, ". Refused to connect because it violates the document's "+policy)
+		if m.Text != "" && !(again && named(url)) {
+			messages = append(messages, m)
+		}
+	}
+	c.Failed = slices.DeleteFunc(slices.Clone(c.Failed), func(r history.Request) bool {
+		return strings.Contains(r.Failed, "(csp)") && named(r.URL)
+	})
+	c.Console = messages
+	return c
 }
 
 // replaced lists what became of what an action had typed or chosen in a document that was replaced.
