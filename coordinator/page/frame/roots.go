@@ -36,7 +36,7 @@ var rootMark = []byte(`<template shadowrootmode=\"closed\"`)
 
 // Pierce passes the closed shadow roots of a document to our world. No script can find them, no event
 // reports that one is attached, and a host may look like any other element. The browser has them in the HTML
-// of the document, which takes it a hundredth of the time of a snapshot: only if that has others than the
+// of the document, which takes a twentieth of the time of a snapshot: only if that has others than the
 // known ones, all nodes are read.
 func (t *Tree) Pierce(ctx context.Context, id protocol.FrameID) error {
 	err := t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) error {

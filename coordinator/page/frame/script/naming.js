@@ -279,7 +279,9 @@ function () {
   const svgTitle = (e) => e.$querySelector(":scope > title")?.$textContent ?? "";
 
   function nameOf(e, role) {
-    const by = labellersOf(e).filter((l) => !folded(l)).map((l) => aria(l, "label") || valueIn(l) || l.$alt || textOf(l));
+    const by = labellersOf(e)
+      .filter((l) => !folded(l))
+      .map((l) => aria(l, "label") || valueIn(l) || l.$alt || textOf(l));
     let s = squash(by.join(" ")) || squash(aria(e, "label") ?? "");
     if (s) return s;
     switch (e.$nodeName) {

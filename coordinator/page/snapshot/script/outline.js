@@ -498,7 +498,8 @@ function (root, { last, depth, interactive, look, clipped, full, most = Infinity
   function label(e, style) {
     const control = e.$control;
     const role = roleOf(control), all = childrenOf(e, style.cursor);
-    if (control.$localName.includes("-") && !actionable.has(role) && control.$tabIndex < 0) return all; // it has no line
+    // A custom element without a line of its own has no other place for it.
+    if (control.$localName.includes("-") && !actionable.has(role) && control.$tabIndex < 0) return all;
     // Links to what is agreed to, for example.
     const others = all.filter((it) => it.role !== "text");
     if (seen(control)) return others;
