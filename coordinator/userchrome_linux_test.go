@@ -179,7 +179,7 @@ func TestTabsOfTerminalWindow(t *testing.T) {
 	asked := meanwhile(func() {
 		agent.Expect("browser_tabs", request, "The user handed over a tab", "?the-users (current)")
 	})
-	display.await(t, "wants to use one of your tabs, which you choose, if possible of 127.0.0.1:",
+	display.await(t, "wants to use a tab that you choose, if possible one of 127.0.0.1:",
 		"Its number, or n (none)")
 	if text := display.String(); strings.Index(text, sample) > strings.Index(text, "elsewhere  data:") {
 		t.Errorf("the tab of the site is not the first: %s", text)

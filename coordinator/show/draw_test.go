@@ -250,8 +250,8 @@ func TestNamesOfAreas(t *testing.T) {
 		return `<!doctype html><html lang=en><title>Tea Shop</title><style>* {margin: 0}
 			main {position: absolute; inset: 0} h1, button, input, p {position: absolute; width: 200px; height: 60px}
 			h1 {left: 100px; top: 100px} input {left: 100px; top: 200px} button {left: 350px; top: 200px}
-			p {left: 100px; top: 400px; width: 500px; height: 120px}</style>
-			<main id=main><h1>Checkout</h1><form><input name=children aria-label=Name><button name=parentNode>Buy</button>
+			p {left: 100px; top: 400px; width: 500px; height: 120px} h1 {width: 600px}</style>
+			<main id=main><h1>Checkout</h1><form><label>Name <input name=children></label><button name=parentNode>Buy</button>
 			<input style="visibility:hidden;left:120px;top:210px"></form><p>Fresh leaves, sent today.</p></main>`
 	})
 	s := start(t)

@@ -115,10 +115,22 @@ func TestTabs(t *testing.T) {
 	w.mu.Lock()
 	w.questions = []vscodeipc.PendingQuestion{{ID: "q", Client: client, Choices: []string{"once", "refuse"},
 		Actions: []vscodeipc.PendingAction{{Number: 5, Action: vscodeipc.AskArg{Client: client,
-			Act: vscodeipc.CommandTabRequest, Detail: "use one of your tabs"}}}}}
+			Act: vscodeipc.CommandTabRequest, Detail: "use a tab that you choose"}}}}}
 	w.mu.Unlock()
 	v.await("the question, without an answer for no tab", `document.querySelector(".question .tabs li") &&
 		document.querySelector(".question .answers").textContent === "Refuse"`)
+	if got := v.evaluate(`document.querySelector(".question p").textContent`); !strings.Contains(got,
+		"wants to use a tab that you choose.") || strings.Contains(got, "act") {
+		t.Errorf("the question is %s", got)
+	}
+	if lists := v.evaluate(`String([...document.querySelectorAll(".hand, .tabs")].filter((each) =>
+		each.checkVisibility()).length)`); !strings.Contains(lists, "1") {
+		t.Errorf("%s lists of tabs", lists)
+	}
+	if n := v.evaluate(`String([...document.querySelectorAll(".caption .tool")].filter((each) =>
+		each.checkVisibility()).length)`); !strings.Contains(n, "0") {
+		t.Errorf("%s of the user's own browser's tabs can be closed", n)
+	}
 	click("My bank", func() bool { return w.answered() > 0 })
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -62,10 +62,10 @@ func (q *questions) requestTab(ctx context.Context, arg vscodeipc.TabRequestArg)
 	if err != nil {
 		return nil, err
 	}
-	detail, site := "use one of your tabs, which you choose", ""
+	detail, site := "use a tab that you choose", ""
 	if u, err := url.Parse(arg.URL); err == nil && u.Host != "" {
 		site = u.Host
-		detail += ", if possible of " + site
+		detail += ", if possible one of " + site
 	}
 	each := &question{
 		arg:  vscodeipc.AskArg{Client: arg.Client, Act: vscodeipc.CommandTabRequest, Detail: detail},

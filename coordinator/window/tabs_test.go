@@ -61,7 +61,7 @@ func TestRequestTab(t *testing.T) {
 				if text := fmt.Sprint(string(must.Get(json.Marshal(got))(t)), " ", err); text != want {
 					t.Errorf("%s", text)
 				}
-				const list = "\nAgent 1 wants to use one of your tabs, which you choose, if possible of bank.example:\n" +
+				const list = "\nAgent 1 wants to use a tab that you choose, if possible one of bank.example:\n" +
 					"    1  My bank  https://bank.example\n    2  News\\x1b[2J  https://news.example\n"
 				if !strings.HasPrefix(shown.String(), list) {
 					t.Errorf("shown:\n%s", &shown)

@@ -85,7 +85,7 @@ test("the user hands a tab over: that of a running server is first in the list",
 
 test("an agent asks for a tab, and the user chooses one", async () => {
   const asked = agent.use("browser_tabs", { action: "request", url: "https://bank.example/account" });
-  await window.toast("use one of your tabs, which you choose next, if possible of bank.example").waitFor();
+  await window.toast("wants to use a tab that you choose next, if possible one of bank.example").waitFor();
   const bank = window.rows("My bank");
   await window.choose(async (timeout) => {
     if (!(await bank.isVisible())) await window.tryCommand("Browser Coordinator: Allow Once", timeout);
@@ -95,7 +95,7 @@ test("an agent asks for a tab, and the user chooses one", async () => {
   expect(await asked).toMatch(/My bank.*\(current\)/);
 
   const refused = agent.use("browser_tabs", { action: "request" }).catch((error: Error) => error.message);
-  await window.toast("use one of your tabs, which you choose next.").waitFor();
+  await window.toast("wants to use a tab that you choose next.").waitFor();
   await window.command("Browser Coordinator: Refuse");
   expect(await refused).toContain("hands over no tab");
 });

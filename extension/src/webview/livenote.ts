@@ -12,7 +12,7 @@ const agents = part<HTMLSelectElement>("agents");
 const list = part("picked");
 const rows = new Map<number, HTMLElement>();
 
-/** Of a number above its place, in pixels of the page. */
+/** Of a number above its place, in pixels. */
 const numberHeight = 24;
 
 let places: readonly Place[] = [];
@@ -88,7 +88,8 @@ function showPlaces(): void {
 
 function mark(at: Box, { width, height, left, top, scale }: Seen, number: number): HTMLElement {
   const element = document.createElement("span");
-  element.className = (at[1] - top) * scale < numberHeight ? "place high" : "place";
+  const above = (((at[1] - top) * scale) / height) * part("canvas").clientHeight;
+  element.className = above < numberHeight ? "place high" : "place";
   element.append(Object.assign(document.createElement("b"), { textContent: `${number}` }));
   const share = (length: number, whole: number) => `${((length * scale) / whole) * 100}%`;
   Object.assign(element.style, {

@@ -96,9 +96,24 @@ function mostOf(shown: readonly unknown[]): number {
 /** `click button "Buy"` for browser_click and its target. */
 export function actionText({ act, target }: { act: string; target: string }): string {
   if (act === "debug_breakpoints" && target !== "") return plain(target, 200); // a sentence
-  const name = isMethod(act) ? (methods()[act] ?? act) : act.replace(/^browser_/, "").replaceAll("_", " ");
+  const known = isMethod(act) ? (methods()[act] ?? act) : tools()[act];
+  const name = known ?? act.replace(/^browser_/, "").replaceAll("_", " ");
   return plain(target, 200) === "" ? name : `${name}${isMethod(act) ? ":" : ""} ${target}`;
 }
+
+/** The tools whose names are no words for what they do. */
+const tools = (): Record<string, string> => ({
+  browser_console_messages: l10n.t("read the console"),
+  browser_dom: l10n.t("read the HTML"),
+  browser_markdown: l10n.t("read"),
+  browser_mouse_click_xy: l10n.t("click at a point"),
+  browser_mouse_drag_xy: l10n.t("drag"),
+  browser_mouse_move_xy: l10n.t("move the mouse"),
+  browser_network_request: l10n.t("read a request"),
+  browser_network_requests: l10n.t("read the requests"),
+  browser_snapshot: l10n.t("read the page"),
+  browser_tabs: l10n.t("see the tabs"),
+});
 
 /** What waits while the user has taken over the browser: "Claude Code waits: click button "Buy"". */
 export function waitingText(running: readonly { name: string; act: string; target: string }[]): string {
@@ -156,6 +171,7 @@ export function questionText({ client, actions }: { client: Client; actions: rea
   if (first.act === showingRecording) return recordingText(clientName(client), first.detail);
   const place = placeOf(first);
   const most = mostOf(shown);
+  if (first.act === requestingTab) return l10n.t("{0} wants to {1}.", clientName(client), requestText(first, most));
   const texts = shown.map((each) => requestText(each, most) + (placeOf(each) === place ? "" : placeOf(each)));
   const waiting = actions.length - shown.length;
   const text = l10n.t("{0} wants to act{1}: {2}.", clientName(client), place, texts.join("; "));

@@ -200,8 +200,8 @@ export class Permissions {
   askForTab(client: Client, site: string | undefined, signal: AbortSignal): Promise<Answer> {
     const detail =
       site === undefined
-        ? l10n.t("use one of your tabs, which you choose next")
-        : l10n.t("use one of your tabs, which you choose next, if possible of {0}", site);
+        ? l10n.t("use a tab that you choose next")
+        : l10n.t("use a tab that you choose next, if possible one of {0}", site);
     return this.ask({ client, act: requestingTab, detail }, signal);
   }
 

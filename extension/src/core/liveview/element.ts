@@ -156,16 +156,23 @@ const around = `function () {
 const within = `function (left, top, right, bottom, most) {
   const of = Element.prototype, all = [];
   const get = (name, node) => Object.getOwnPropertyDescriptor(of, name).get.call(node);
-  const { x, y } = of.getBoundingClientRect.call(this);
+  const { x, y } = of.getBoundingClientRect.call(this), range = new Range();
+  const boxOf = (node) => { // a heading is as wide as its text
+    range.selectNodeContents(node);
+    const content = range.getBoundingClientRect();
+    return content.width * content.height > 0 ? content : of.getBoundingClientRect.call(node);
+  };
   const look = (nodes) => {
     for (const node of nodes) {
-      const box = of.getBoundingClientRect.call(node), size = box.width * box.height;
+      const box = boxOf(node), size = box.width * box.height;
       const width = Math.min(box.right, x + right) - Math.max(box.left, x + left);
       const height = Math.min(box.bottom, y + bottom) - Math.max(box.top, y + top);
       if (all.length === most || size > 0 && (width <= 0 || height <= 0)) continue;
       const isSeen = size > 0 && of.checkVisibility.call(node, { visibilityProperty: true });
-      if (isSeen && width * height > 0.8 * size) all.push(node);
-      else look([...get("children", node), ...(get("shadowRoot", node)?.children ?? [])]);
+      const parts = [...get("children", node), ...(get("shadowRoot", node)?.children ?? [])];
+      const isGroup = parts.length > 0 && of.matches.call(node, "div, span, label, form");
+      if (isSeen && !isGroup && width * height > 0.8 * size) all.push(node);
+      else look(parts);
     }
   };
   look(get("children", this));
@@ -327,7 +334,7 @@ async function textOf(call: Call, element: Node): Promise<string> {
 
 function roleOf({ nodes }: Members): string {
   const { role, name, ignored } = ((nodes as Members[])[0] ?? {}) as Record<string, { value?: string } | undefined>;
-  if (!role?.value || ignored || role.value === "generic") return "";
+  if (!role?.value || ignored || !/^[a-z]/.test(role.value) || role.value === "generic") return ""; // LabelText is no role
   return name?.value ? `${role.value} ${JSON.stringify(name.value.slice(0, 80))} ` : `${role.value} `;
 }
 

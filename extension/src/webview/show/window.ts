@@ -317,7 +317,7 @@ function stateOf({ stopped, waits, running = [], last }: Listed): { state: strin
 
 /** `Click button "Buy"`, as the window's own view has it. */
 function words(text: string): string {
-  const shown = plain(actionText(partsOf(text)), 160);
+  const shown = plain(actionText(partsOf(text)).replace(/: browser_\w+: /, ": "), 160); // an error names its tool again
   return shown.charAt(0).toUpperCase() + shown.slice(1);
 }
 
