@@ -88,6 +88,8 @@ func TestActions(t *testing.T) {
 	agent.Must("browser_mouse_click_xy", args{"x": 310, "y": 120})
 	for _, beyond := range []args{{"x": 40, "y": 9010}, {"x": 9040, "y": 10}} {
 		agent.Refused("browser_mouse_click_xy", beyond, "is outside of the viewport, which has")
+		agent.Refused("browser_mouse_drag_xy", args{"startX": 40, "startY": 320, "endX": beyond["x"], "endY": beyond["y"]},
+			"is outside of the viewport, which has")
 	}
 	sees("mousemove 10 20 0 0", "mousedown 10 20 0 1", "mouseup 10 20 0 0")
 	// A drag without drag and drop, as over a canvas or a slider.

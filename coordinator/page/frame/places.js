@@ -1,10 +1,10 @@
 function (numbers = []) {
   // Where numbered elements are shown now: [number, place], in the topmost document
   // that can be reached (see climb). What is covered, or scrolled out of a frame, is left out.
-  const { shown: isShown } = library.visibility();
+  const { shown: isShown, inView } = library.visibility();
   const shown = (e) => {
-    const r = e.$getClientRects()[0];
-    if (!r || r.width < 1 || r.height < 1 || !isShown(e)) return false;
+    const first = e.$getClientRects()[0], r = first && inView(e, first);
+    if (!r || !isShown(e)) return false;
     const x = r.x + r.width / 2, y = r.y + r.height / 2;
     // A picture of the whole page has it.
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return window === window.top;
@@ -14,7 +14,6 @@ function (numbers = []) {
   const found = numbers
     .map((n) => [n, memory.elements?.get(n)?.deref()])
     .filter(([, e]) => e?.$isConnected && shown(e));
-  return JSON.stringify(
-    found.map(([n, e]) => ({ n, ...library.climb(library.corners(e.$getBoundingClientRect()), window) })),
-  );
+  const place = (e) => inView(e, e.$getBoundingClientRect());
+  return JSON.stringify(found.map(([n, e]) => ({ n, ...library.climb(library.corners(place(e)), window) })));
 }

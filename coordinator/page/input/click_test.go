@@ -277,6 +277,29 @@ func TestAnimations(t *testing.T) {
 	pagetest.Expect(t, p, "at - start", "300")
 }
 
+// What moves without an end is acted on where it stays, or at the position that was given.
+func TestEndlessAnimations(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>
+@keyframes pulse { to { transform: scale(1.3) } } @keyframes spin { to { rotate: 360deg } }
+@keyframes away { to { transform: translateX(300px) } }
+button { width: 80px; height: 30px; display: block; margin: 30px }
+#pulse { animation: pulse .5s infinite alternate } #spin { animation: spin 1s linear infinite }
+#away { animation: away 1s linear infinite alternate }
+</style><button id=pulse onclick="hits.push(id)">Pulse</button><button id=spin onclick="hits.push(id)">Spin</button>
+<button id=script onclick="hits.push(id)">Script</button><button id=away onclick="hits.push(id)">Away</button>
+<script>hits = []; let wide = 80
+const grow = () => { script.style.width = (wide = wide === 80 ? 90 : 80) + "px"; requestAnimationFrame(grow) }; grow()
+</script>`)
+	for _, target := range []string{"#pulse", "#spin", "#script"} {
+		pagetest.Act(t, p, p.Input().Click(target, input.ClickOptions{}))
+	}
+	pagetest.Fails[*input.NotReadyError](t, p, p.Input().Click("#away",
+		input.ClickOptions{Timeout: time.Second}), "it is moving: click or hover with a position")
+	pagetest.Act(t, p, p.Input().Click("#away", input.ClickOptions{Position: &frame.Point{X: 40, Y: 15}}))
+	pagetest.Expect(t, p, "hits.join()", `"pulse,spin,script,away"`)
+}
+
 // Frames that are scaled, rotated and zoomed, of the same process and of another.
 func TestTransformedFrames(t *testing.T) {
 	t.Parallel()

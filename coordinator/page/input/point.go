@@ -142,6 +142,9 @@ func (i Vision) Drag(fromX, fromY, toX, toY float64) Action {
 		return Action{Err: errOutside}
 	}
 	return i.atPoint("dragging", fromX, fromY, func(ctx context.Context, out *Outcome) error {
+		if err := i.checkPoint(ctx, toX, toY); err != nil {
+			return err
+		}
 		start, err := i.elementAt(ctx, fromX, fromY)
 		if err != nil {
 			return err

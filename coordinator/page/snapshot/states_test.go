@@ -128,6 +128,43 @@ func TestPlacesWithoutControls(t *testing.T) {
 	}
 }
 
+// What its box has scrolled away has no place, and of what is cut the part that is seen.
+func TestPlacesInBoxes(t *testing.T) {
+	t.Parallel()
+	p, _ := pagetest.Open(t, `<!doctype html><style>body { margin: 0 } button { height: 40px; width: 100px; display: block }
+div { width: 200px; height: 100px } .box { overflow: auto }</style>
+<div class=box id=box><button>One</button><button>Two</button><button>Three</button><button>Four</button></div>
+<div style="overflow:hidden;height:20px"><button>Cut</button><button>Hidden</button></div>
+<div style="overflow:clip;height:10px"><button style="position:fixed;top:300px">Fixed</button></div>
+<div style="overflow:hidden;height:10px"><button style="position:absolute;top:400px">Absolute</button></div>
+<div style="overflow:hidden;height:10px;position:relative">
+<button style="position:absolute;top:30px">Inside</button></div>
+<div style="height:3000px"></div><button>Below</button>`)
+	text := pagetest.Snapshot(t, p)
+	height := func(name string) float64 {
+		t.Helper()
+		places, err := p.Reader().Places(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return places[pagetest.Ref(t, text, `"`+name+`"`)].Height
+	}
+	for name, want := range map[string]float64{
+		"One": 40, "Two": 40, "Three": 20, "Four": 0, "Cut": 20, "Hidden": 0, "Fixed": 40, "Absolute": 40, "Inside": 0,
+		"Below": 40,
+	} {
+		if got := height(name); got != want {
+			t.Errorf("%s: %g of it, want %g", name, got, want)
+		}
+	}
+	pagetest.Evaluate(t, p, "box.scrollTop = 60")
+	for name, want := range map[string]float64{"One": 0, "Two": 20, "Three": 40, "Four": 40} {
+		if got := height(name); got != want {
+			t.Errorf("scrolled, %s: %g of it, want %g", name, got, want)
+		}
+	}
+}
+
 // A dropdown that the page itself draws is marked as open.
 func TestCustomizableSelect(t *testing.T) {
 	t.Parallel()

@@ -147,5 +147,20 @@ function () {
     }
     return !boxes.some((box) => (anyX || box.right + x > 0) && (anyY || box.bottom + y > 0));
   }
-  return { up, hiddenBy, collapsed, displayed, shown, framed, unseen };
+  // inView is the part of a box of an element that the boxes around it do not clip, wherever the window is scrolled
+  // to; null: there is none.
+  function inView(e, { left, top, right, bottom }) {
+    let { position } = getComputedStyle(e);
+    for (let n = up(e), inner = e; n && !inner.$matches(":modal, :popover-open, :fullscreen"); inner = n, n = up(n)) {
+      const style = getComputedStyle(n);
+      if (/^(absolute|fixed)$/.test(position) && !holds(style, position)) continue;
+      position = style.position;
+      if (isViewport(n) || style.display === "inline" || style.display === "contents") continue;
+      const r = n.$getBoundingClientRect();
+      if (style.overflowX !== "visible") (left = Math.max(left, r.left)), (right = Math.min(right, r.right));
+      if (style.overflowY !== "visible") (top = Math.max(top, r.top)), (bottom = Math.min(bottom, r.bottom));
+    }
+    return right - left >= 1 && bottom - top >= 1 ? new DOMRect(left, top, right - left, bottom - top) : null;
+  }
+  return { up, inView, hiddenBy, collapsed, displayed, shown, framed, unseen };
 }

@@ -45,6 +45,10 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     document
       .$getAnimations()
       .some((a) => a.playState === "running" && a.effect?.target && contains(a.effect.target, element));
+  const endless = () =>
+    document.$getAnimations().some((a) => a.playState === "running" && a.effect?.target &&
+      contains(a.effect.target, element) && a.effect.getComputedTiming().endTime === Infinity);
+  let began = 0, anchor = null; // of a movement, see pivot
   const begins = () =>
     document
       .$getAnimations()
@@ -241,12 +245,15 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
         if (!atOnce) await frame();
         if (!element.$isConnected) return { gone: true };
         const now = box();
-        if (!settled || !now || !same(settled, now) || begins()) {
-          why = "it is moving";
+        const moving = !settled || !now || !same(settled, now) || begins();
+        const kept = moving && now && pivot(now);
+        if (moving && !kept) {
+          why = "it is moving" + (position ? "" : ": click or hover with a position (from its top left), which does " +
+            "not wait until it rests");
           tried = 0;
           calm?.stir();
         } else {
-          p = point(now);
+          p = kept || point(now);
           obstacle = p && hit(p);
           if (!p || obstacle?.outside) why = "it is outside of what can be scrolled into view";
           else if (obstacle && style.pointerEvents === "none") why = "it takes no mouse events (pointer-events: none)";
@@ -283,6 +290,17 @@ async function ({ kind, position, budget, quick, calm: calmTime = Infinity, asks
     }
   } finally {
     calm?.end();
+  }
+
+  // pivot is where to act on an element that has moved for a while: at a point that it has kept meanwhile, as one that
+  // pulses or turns does, or at the position that was given. Null: it may still come to rest.
+  function pivot(r) {
+    const now = performance.now(), wait = endless() ? 300 : 2000;
+    if (position ? began : anchor && within(anchor, whole()) && !hit(anchor))
+      return now - began > wait ? position ? point(r) : anchor : null;
+    began = now;
+    anchor = point(r);
+    return null;
   }
 
   // steady reports, a frame later, whether all is as it was.
