@@ -9,6 +9,7 @@ import (
 	protocol "github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 
+	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/coordinator/page/address"
 	"browser-coordinator/coordinator/page/history"
 	"browser-coordinator/coordinator/page/lifecycle"
@@ -63,6 +64,9 @@ func (p *Page) Reload(ctx context.Context) (Change, error) {
 func (p *Page) Traverse(ctx context.Context, back bool) (Change, error) {
 	return p.travel(ctx, "going "+direction(back), true, func(ctx context.Context) error {
 		to, err := p.neighbour(ctx, back)
+		if errors.As(err, new(*cdp.Error)) {
+			return p.step(ctx, back)
+		}
 		if err != nil {
 			return err
 		}
@@ -73,6 +77,23 @@ func (p *Page) Traverse(ctx context.Context, back bool) (Change, error) {
 		_, err = protocol.Call(ctx, p.session, cdppage.NavigateToHistoryEntry, params)
 		return err
 	})
+}
+
+// step is Traverse in a tab that the user has handed over, whose history the browser does not list: as the page
+// itself could. Only a navigation that begins shows that there is a page to go to.
+func (p *Page) step(ctx context.Context, back bool) error {
+	before := p.mark().sequence
+	if err := p.frames.Evaluate(ctx, "history."+direction(back)+"()", nil); err != nil {
+		return err
+	}
+	moves := func() bool {
+		return p.life.IsLeaving() || p.life.After(before, lifecycle.Committed) || p.life.After(before, lifecycle.Moved)
+	}
+	err := p.life.AwaitFor(ctx, respondTimeout, moves)
+	if err == nil && !moves() {
+		err = fmt.Errorf("there is no page to go %s to", direction(back))
+	}
+	return err
 }
 
 // Ahead is the address to which Traverse would go.

@@ -2,12 +2,16 @@ package tools_test
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"browser-coordinator/cdpproxy/multiplex"
+	"browser-coordinator/cdpproxy/partial"
+	"browser-coordinator/cdpproxy/private"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/must"
@@ -383,4 +387,41 @@ func TestRequestTab(t *testing.T) {
 	if asked.Client.Name != "test-host" {
 		t.Errorf("the user is asked %+v", asked)
 	}
+}
+
+// In a tab that the user has handed over an agent goes back and forward, though nobody lists its history.
+func TestBackInHandedOverTab(t *testing.T) {
+	t.Parallel()
+	url := toolstest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		io.WriteString(w, "<!doctype html><title>"+r.URL.Path+"</title>")
+	})
+	log := slog.New(slog.DiscardHandler)
+	chrome := toolstest.Browser(t)
+	whole := must.Get(multiplex.Serve(cdptest.DialTransport(t, chrome.URL()), log))(t)
+	t.Cleanup(whole.Close)
+	part := must.Get(partial.New(t.Context(), whole, log))(t)
+	t.Cleanup(part.Close)
+	served := must.Get(private.Serve(part, log))(t)
+	t.Cleanup(served.Close)
+	user := cdptest.Dial(t, chrome.URL())
+	var tab struct {
+		ID string `json:"targetId"`
+	}
+	user.Call("", "Target.createTarget", `{"url":"about:blank"}`, &tab)
+	session := user.Attach(tab.ID)
+	user.Call(session, "Page.enable", "{}", nil)
+	for _, path := range []string{"/one", "/two"} {
+		user.Call(session, "Page.navigate", `{"url":"`+url+path+`"}`, nil)
+		user.Event(session, "Page.loadEventFired", "")
+	}
+	must.Await(t, "the tab is known", func() bool { return part.HandOver(tab.ID) == nil })
+	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
+	must.Do(t, w.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull},
+		Browser: &vscodeipc.Browser{URL: served.URL(), Via: string(launch.Personal)}}))
+	agent := w.Agent()
+	agent.Expect("browser_snapshot", nil, "URL: "+url+"/two")
+	agent.Refused("browser_navigate", args{"action": "forward"}, "there is no page to go forward to")
+	agent.Expect("browser_navigate", args{"action": "back"}, "URL: "+url+"/one")
+	agent.Expect("browser_navigate", args{"action": "forward"}, "URL: "+url+"/two")
 }

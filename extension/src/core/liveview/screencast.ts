@@ -553,7 +553,12 @@ export class Screencast {
     const before = this.#script;
     const source = `(${watchClicks})(${JSON.stringify(world)})`;
     const script = { source, worldName: world, runImmediately: true };
-    const { identifier } = await this.cdp.call("Page.addScriptToEvaluateOnNewDocument", script, this.session);
+    const add = this.cdp.call("Page.addScriptToEvaluateOnNewDocument", script, this.session);
+    const added = await add.catch((error: unknown) => {
+      if (error instanceof NoResponse) throw error;
+    });
+    if (!added) return; // in a tab that the user has handed over clicks are not marked
+    const { identifier } = added;
     this.#script = identifier;
     if (before === undefined) return;
     await this.cdp.call("Page.removeScriptToEvaluateOnNewDocument", { identifier: before }, this.session);
