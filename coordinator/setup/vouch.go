@@ -48,6 +48,7 @@ var flags = map[string]flag{
 	"--headless":                 {harmless: true},
 	"--headers":                  {value: true, file: true},
 	"--hold":                     {value: true, harmless: true},
+	"--ignore-https-errors":      {},
 	"--isolated":                 {harmless: true},
 	"--launch":                   {harmless: true},
 	"--no-launch":                {harmless: true},
