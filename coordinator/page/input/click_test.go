@@ -282,10 +282,10 @@ func TestEndlessAnimations(t *testing.T) {
 	t.Parallel()
 	p, _ := pagetest.Open(t, `<!doctype html><style>
 @keyframes pulse { to { transform: scale(1.3) } } @keyframes spin { to { rotate: 360deg } }
-@keyframes away { to { transform: translateX(300px) } }
+@keyframes away { to { transform: translateX(600px) } }
 button { width: 80px; height: 30px; display: block; margin: 30px }
 #pulse { animation: pulse .5s infinite alternate } #spin { animation: spin 1s linear infinite }
-#away { animation: away 1s linear infinite alternate }
+#away { animation: away .5s linear infinite }
 </style><button id=pulse onclick="hits.push(id)">Pulse</button><button id=spin onclick="hits.push(id)">Spin</button>
 <button id=script onclick="hits.push(id)">Script</button><button id=away onclick="hits.push(id)">Away</button>
 <script>hits = []; let wide = 80
