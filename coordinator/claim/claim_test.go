@@ -55,6 +55,30 @@ func TestOneAgentHasAPage(t *testing.T) {
 	agents.Wait()
 }
 
+// What an owner has claimed is never another one's to it, and is free after its last release.
+func TestOwnClaimTwice(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	agent, other := newOwner(t, "another agent (a)"), newOwner(t, "another agent (b)")
+	first := must.Get(agent.Claim("page"))(t)
+	second := must.Get(agent.Claim("page"))(t)
+	isTaken := func(want bool) {
+		t.Helper()
+		release, err := other.Claim("page")
+		if errors.Is(err, claim.ErrTaken) != want {
+			t.Errorf("another one's claim: %v", err)
+		}
+		if err == nil {
+			release()
+		}
+	}
+	isTaken(true)
+	first()
+	first()
+	isTaken(true)
+	second()
+	isTaken(false)
+}
+
 // A page that nobody has is never refused, while other programs start and remove files.
 func TestFreePageIsNeverRefused(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

@@ -17,8 +17,15 @@ type Owner struct {
 	id    string // differs from each other owner's
 	name  atomic.Pointer[string]
 
-	mu  sync.Mutex            // guards set
-	set map[setting]published // what it has set
+	mu     sync.Mutex            // guards the fields that follow
+	set    map[setting]published // what it has set
+	claims map[string]*claimed   // what it has claimed
+}
+
+// claimed is what an owner has claimed, and how often: it may reach one browser in two ways.
+type claimed struct {
+	times  int
+	unlock func() error
 }
 
 // Browser is the thing on which is set what concerns each tab of a browser, and Holds that for what only
@@ -36,7 +43,7 @@ type published struct {
 
 // Owner is an owner with that name.
 func (p *Pages) Owner(id, name string) *Owner {
-	o := &Owner{pages: p, id: id, set: map[setting]published{}}
+	o := &Owner{pages: p, id: id, set: map[setting]published{}, claims: map[string]*claimed{}}
 	o.Rename(name)
 	return o
 }
@@ -68,24 +75,42 @@ func readRecord(text []byte) record {
 	return r
 }
 
-// Claim locks a thing, such as a page by its id, until release is called. The error is a TakenError,
-// or why the lock cannot be had.
+// Claim locks a thing, such as a page by its id, until release is called, once for each claim. The error is a
+// TakenError if another owner has it, or why the lock cannot be had.
 func (o *Owner) Claim(thing string) (release func(), err error) {
 	if o.alone() {
 		return func() {}, nil
 	}
-	text, err := o.record("")
-	if err != nil {
-		return nil, err
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	has := o.claims[thing]
+	if has == nil {
+		text, err := o.record("")
+		if err != nil {
+			return nil, err
+		}
+		unlock, free, err := pagelock.Agent.TryAs(thing, text)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("claim it for this agent: %w", err)
+		case !free:
+			return nil, &TakenError{readRecord(pagelock.Agent.Holder(thing)).Owner}
+		}
+		has = &claimed{unlock: unlock}
+		o.claims[thing] = has
 	}
-	unlock, free, err := pagelock.Agent.TryAs(thing, text)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("claim it for this agent: %w", err)
-	case !free:
-		return nil, &TakenError{readRecord(pagelock.Agent.Holder(thing)).Owner}
+	has.times++
+	return sync.OnceFunc(func() { o.release(thing, has) }), nil
+}
+
+// release ends one claim on a thing.
+func (o *Owner) release(thing string, has *claimed) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if has.times--; has.times == 0 {
+		delete(o.claims, thing)
+		o.pages.release(has.unlock)
 	}
-	return func() { o.pages.release(unlock) }, nil
 }
 
 // Set publishes what the owner has set on a thing, of one kind, in words that follow its name, such as

@@ -425,3 +425,33 @@ func TestBackInHandedOverTab(t *testing.T) {
 	agent.Expect("browser_navigate", args{"action": "back"}, "URL: "+url+"/one")
 	agent.Expect("browser_navigate", args{"action": "forward"}, "URL: "+url+"/two")
 }
+
+// A tab that an agent has opened is never another agent's to it, though it comes to it by another window, with
+// another address of the same browser, as that of the user's own Chrome has.
+func TestOwnTabByAnotherWindow(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	chrome := toolstest.Browser(t)
+	whole := must.Get(multiplex.Serve(cdptest.DialTransport(t, chrome.URL()), log))(t)
+	t.Cleanup(whole.Close)
+	shop, other := toolstest.Folder(t, "shop"), toolstest.Folder(t, "other")
+	var w *toolstest.Window
+	for _, folder := range []string{other, shop} {
+		served := must.Get(private.Serve(whole, log))(t)
+		t.Cleanup(served.Close)
+		w = toolstest.OpenWindowAt(t, folder, served.URL())
+	}
+	agent := w.Agent()
+	browser := cdptest.Dial(t, chrome.URL())
+	var before struct {
+		Infos []struct{ TargetID string } `json:"targetInfos"`
+	}
+	browser.Call("", "Target.getTargets", `{"filter":[{"type":"page"}]}`, &before)
+	agent.Must("browser_tabs", args{"action": "new", "url": "data:text/html,<title>mine</title>"})
+	for _, tab := range before.Infos {
+		browser.Call("", "Target.closeTarget", `{"targetId":"`+tab.TargetID+`"}`, nil)
+	}
+	agent.Must("browser_press_key", args{"key": "a", "window": other})
+	agent.Must("browser_press_key", args{"key": "a"})
+	w.Agent().Refused("browser_press_key", args{"key": "a"}, "another agent (test-host) works in the tab")
+}

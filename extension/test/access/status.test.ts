@@ -87,12 +87,12 @@ const cases: [string, Omit<Facts, "unreachable"> & Partial<Facts>, string, strin
     "the user who has taken over, while an agent reads",
     {
       state: having({ mode: "ask", stopped: [], takenOver: true }),
-      clients: [claude],
+      clients: [{ ...claude, running: [{ time: 1, act: "browser_click", target: 'button "Buy"' }] }],
       atWork: "Claude Code",
     },
     "user",
     "$(record-keys) You drive $(shield)",
-    /^You have taken over the browser: the actions of agents wait\. Connected: Claude Code 2\.1\.0\..*give it back/,
+    /the actions of agents wait\. Claude Code waits: click button "Buy"\. Connected: Claude Code 2\.1\.0\..*give it back/,
   ],
   [
     "who must ask",

@@ -4,6 +4,7 @@ import * as l10n from "@vscode/l10n";
 import { browserName, clientName, nameOf } from "../plaintext";
 import type { ConnectedClient, State } from "../protocol/protocol.generated";
 import { modeWords } from "./access";
+import { waitingText } from "./actions";
 import type { Question } from "./permission";
 
 export interface Facts {
@@ -51,7 +52,9 @@ export function describe({ state, unreachable, problem, missing, clients, atWork
   const who = `${connected}${stops} ${modeWords(mode).label}.`;
   const more = l10n.t("Click for more.");
   if (takenOver) {
-    const summary = l10n.t("You have taken over the browser: the actions of agents wait.");
+    const running = clients.flatMap((client) => (client.running ?? []).map((call) => ({ ...call, name: client.name })));
+    const waiting = running.length > 0 ? [`${waitingText(running)}.`] : [];
+    const summary = [l10n.t("You have taken over the browser: the actions of agents wait."), ...waiting].join(" ");
     const tooltip = `${summary} ${who} ${l10n.t("Click to give it back.")}`;
     return { kind: "user", text: `$(record-keys) ${l10n.t("You drive")}${marks[mode]}`, summary, tooltip };
   }

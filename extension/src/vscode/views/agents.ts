@@ -60,7 +60,8 @@ export function openAgentsView(parts: AgentsParts): vscode.Disposable {
     if (serving.kind === "open" && serving.workspace !== asking?.workspace) void askAgain();
   };
   const update = () => {
-    const waiting = permissions.waiting;
+    const { takenOver = false } = store.state.access;
+    const waiting = permissions.waiting + (takenOver ? clients.running.length : 0);
     const tooltip = waiting === 1 ? l10n.t("An agent waits for you") : l10n.t("{0} agents wait for you", waiting);
     view.view.badge = waiting > 0 ? { value: waiting, tooltip } : undefined;
     view.view.description = stopState(stoppable(store, clients));
