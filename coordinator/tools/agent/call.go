@@ -133,8 +133,9 @@ func (c *Call) attempt(ctx context.Context, former *Call) (err error) {
 	return c.revoked(ctx, err)
 }
 
-// lookTimeout bounds all that follows what was asked for: a call returns within its own time and five seconds.
-const lookTimeout = 4 * time.Second
+// lookTimeout bounds all that follows what was asked for: a call returns within its own time and five seconds, of
+// which the look at its target before may take one.
+const lookTimeout = 3500 * time.Millisecond
 
 // lookAfter answers with what has followed the call, also if it failed midway.
 func (c *Call) lookAfter(ctx context.Context, err error) {
