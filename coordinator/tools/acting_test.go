@@ -286,14 +286,14 @@ func TestStuckPages(t *testing.T) {
 	user.Do("Debugger.disable", nil)
 	agent.Must("browser_snapshot", nil)
 
-	// A script that never ends.
+	// A script that waits for a request, and would never end.
 	agent.Evaluate(`() => {
 		setTimeout(() => { const r = new XMLHttpRequest(); r.open("GET", "/hangs", false); r.send(); for (;;); });
 	}`)
-	<-hangs // the request blocks the page too
+	<-hangs
 	agent.Refused("browser_snapshot", nil,
-		"the tab hangs: a script of it, or of another tab of its site, is busy, and it did not answer for 10s",
-		"Navigate it, which stops the script, or choose a tab of another site")
+		"a script of it probably waits for a synchronous request, "+url+"/hangs, which has no response yet",
+		"or navigate the tab elsewhere")
 	agent.Open(url)
 	agent.Must("browser_snapshot", nil)
 

@@ -54,7 +54,7 @@ func TestAnswersHaveAfterEffects(t *testing.T) {
 		}
 	}
 	fine("a reported request")
-	agent.Expect("browser_click", args{"target": "#csp"}, "/tea.png → blocked by the browser (csp)")
+	agent.Expect("browser_click", args{"target": "#csp"}, "/tea.png' violates the following Content Security Policy")
 	agent.Expect("browser_network_requests", args{"failed": true}, "/tea.png => blocked by the browser (csp)")
 	agent.Must("browser_click", args{"target": "#late"})
 	for !strings.Contains(agent.Must("browser_console_messages", nil), "too late") {
