@@ -170,9 +170,8 @@ for (let i = 0; i < 500; i++) inner = inner.appendChild(document.createElement("
 var notOnPage = []string{"pick_element", "browser_record_user", "present_review", "browser_network_state_set"}
 
 // Each tool returns in its time on a page that is far larger than any should be, and leaves it alone then.
-func TestEveryToolOnAHugePage(t *testing.T) {
+func TestEveryToolOnAHugePage(t *testing.T) { // alone: a heap snapshot of it takes half a minute at rest
 	longtest.Require(t)
-	t.Parallel()
 	url := toolstest.ServeHTML(t, hugePage)
 	agent := toolstest.OpenWindow(t).Agent(tools.CapNames()...)
 	agent.Must("browser_navigate", args{"url": url})
