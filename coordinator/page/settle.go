@@ -183,7 +183,10 @@ func (p *Page) awaitDocument(ctx context.Context, before mark) error {
 func (p *Page) settleContent(ctx context.Context, before mark) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, loadTimeout, errLimit)
 	defer cancel()
-	err := p.settleRequests(bounded, before)
+	err := p.settle(bounded, before)
+	if err == nil && len(p.history.Network.PendingSince(before.requests)) > 0 {
+		err = p.settleRequests(bounded, before)
+	}
 	if errors.Is(err, errLimit) {
 		return nil
 	}

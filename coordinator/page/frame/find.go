@@ -392,15 +392,24 @@ func UntilTrue(expression string, timeout time.Duration) string {
 	return fmt.Sprintf(untilTrue, expression, timeout.Milliseconds())
 }
 
-// query returns nil when the frame has no match.
+// query returns nil when the frame has no match. Closed shadow roots that have come since the document was last looked
+// at are looked for only then: that takes longer than all the rest.
 func (t *Tree) query(ctx context.Context, id protocol.FrameID, selector string) (*Element, error) {
+	e, err := t.queryKnown(ctx, id, selector)
+	if e != nil || err != nil {
+		return e, err
+	}
+	if err := t.Refresh(ctx, id); err != nil {
+		return nil, err
+	}
+	return t.queryKnown(ctx, id, selector)
+}
+
+func (t *Tree) queryKnown(ctx context.Context, id protocol.FrameID, selector string) (*Element, error) {
 	var (
 		in *cdp.Session
 		r  runtime.EvaluateResult
 	)
-	if err := t.Refresh(ctx, id); err != nil {
-		return nil, err
-	}
 	err := t.InWorld(ctx, id, func(session *cdp.Session, world runtime.ExecutionContextID) (err error) {
 		in = session
 		r, err = EvaluateIn(ctx, session, runtime.EvaluateParams{
