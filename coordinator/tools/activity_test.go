@@ -241,11 +241,11 @@ func TestStuckPage(t *testing.T) {
 	}
 }
 
-// The user gets what any agent has done as a test, between its calls, or the reason why there is none.
+// The user gets what an agent has done as a test, between its calls, or the reason why there is none.
 func TestUserWantsTest(t *testing.T) {
 	t.Parallel()
 	w, url := brokenShop(t)
-	recorded, other := w.Agent(), w.Agent()
+	recorded, other := w.Agent("testing"), w.Agent()
 	recorded.Open(url)
 	recorded.Must("browser_click", args{"target": "#order"})
 	other.Must("window_list", nil)
@@ -265,7 +265,7 @@ func TestUserWantsTest(t *testing.T) {
 		return clients[g.Client.ID] && strings.Contains(g.Code, "getByRole('button', { name: 'Order' }).click()")
 	})
 	toolstest.Called(w, vscodeipc.CommandTestGive, func(g vscodeipc.TestGiveArg) bool {
-		return clients[g.Client.ID] && strings.Contains(g.Problem, "nothing in a page yet") && g.Code == ""
+		return clients[g.Client.ID] && strings.Contains(g.Problem, "--caps testing") && g.Code == ""
 	})
 }
 

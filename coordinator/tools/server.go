@@ -57,6 +57,7 @@ var instructions string
 // its browser connections with the session.
 func NewServer(o Options) *Server {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Record = slices.Contains(o.Caps, "testing")
 	s := &Server{options: o}
 	s.calls, s.cancel = context.WithCancelCause(context.Background())
 	s.mcp = mcp.NewServer(&mcp.Implementation{

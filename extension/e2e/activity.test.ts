@@ -114,7 +114,7 @@ describe("of a real agent", () => {
   const tab = (name: string) => window.page.locator(".tab.active", { hasText: name });
 
   beforeAll(async () => {
-    real = await Agent.start(thisRun(), scene.shop.folder);
+    real = await Agent.start(thisRun(), scene.shop.folder, "--caps", "testing");
     await real.use("browser_snapshot");
   });
 
@@ -174,14 +174,14 @@ describe("of a real agent", () => {
     await line("getByRole('button', { name: 'Buy'").waitFor();
   });
 
-  test("an agent that has done nothing exports no test, and the reason is shown", async () => {
+  test("an agent whose actions are not recorded exports none, and the reason is shown", async () => {
     const other = await Agent.start(thisRun(), scene.shop.folder);
     await other.use("browser_snapshot");
     await real.close();
     await coordinator.announce();
     await expect.poll(() => bar.pane("Agents").locator(".monaco-list-row").count()).toBe(3); // it alone is connected
     await window.command("Export Activity as a Test...");
-    const refusal = /exports no test: it has done nothing in a page yet/;
+    const refusal = /exports no test: what it does is not recorded\. Start its program with --caps/;
     await window.page.locator(".notification-toast", { hasText: refusal }).waitFor();
     await other.close();
   });

@@ -69,7 +69,10 @@ type Options struct {
 	// Whole: an answer has no parts, however long it is. Its reader keeps what it does not show.
 	Whole bool
 	// Spell has a text of ours name the tools as the agent's host calls them; nil: by their names.
-	Spell  func(text string) string
+	Spell func(text string) string
+	// Record: a test of what an agent does can be exported. To find out by what a test finds an element may take longer
+	// than to act on it.
+	Record bool
 	Logger *slog.Logger
 }
 
@@ -90,7 +93,7 @@ type Agent struct {
 	Shot atomic.Pointer[capture.Image]
 	// Video is the one that has begun and is not stopped; nil: there is none.
 	Video atomic.Pointer[Video]
-	// Test is what the agent has done.
+	// Test is what the agent has done, if that is recorded.
 	Test export.Test
 
 	host       Host

@@ -43,7 +43,9 @@ func (a *Agent) giveTest(ctx context.Context) {
 		return
 	}
 	test := vscodeipc.TestGiveArg{Client: a.Info()}
-	if test.Code = a.Test.File(a.Secrets); test.Code == "" {
+	if !a.Record {
+		test.Problem = "what it does is not recorded. Start its program with --caps testing."
+	} else if test.Code = a.Test.File(a.Secrets); test.Code == "" {
 		test.Problem = "it has done nothing in a page yet that a test can repeat."
 	}
 	err := window.GiveTest(ctx, test)

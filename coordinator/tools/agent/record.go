@@ -79,7 +79,7 @@ func (c *Call) AnswersDialog(dialog *page.Dialog) { c.effect.trace.dialog = dial
 
 // locate notes a locator of an element that the call acts on.
 func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
-	if target == "" {
+	if !c.Agent.Record || target == "" {
 		return
 	}
 	locator, err := p.Reader().Locator(ctx, target)
@@ -93,7 +93,7 @@ func (c *Call) locate(ctx context.Context, p *page.Page, target string) {
 func (c *Call) record(ctx context.Context, failed error) {
 	d := &c.effect
 	code := c.Request.Code
-	if code == nil && (c.Request.readOnly() || c.Request.Local) {
+	if !c.Agent.Record || code == nil && (c.Request.readOnly() || c.Request.Local) {
 		return
 	}
 	comment := ""

@@ -13,7 +13,7 @@ import (
 	"browser-coordinator/coordinator/javascript"
 )
 
-// Most bounds the steps of a test, and maxSource its code in bytes: every agent's is collected.
+// Most bounds the steps of a test, and maxSource its code in bytes.
 const (
 	Most      = 1000
 	maxSource = 16 << 20
