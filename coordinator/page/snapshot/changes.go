@@ -220,7 +220,6 @@ func (r *Reader) Before(ctx context.Context, still bool) {
 	if !compares || still && r.page.Frames.Single() {
 		return
 	}
-	_ = r.page.Frames.Refresh(ctx, main.ID) // what it cannot read now, the next look has
 	pending, all := frame.EvaluateEntered[bool](ctx, r.page.Frames, "!!memory.watch?.pending()")
 	if all && !slices.Contains(pending, true) {
 		return
