@@ -18,8 +18,6 @@ import (
 	"browser-coordinator/cdpproxy"
 	"browser-coordinator/cdpproxy/access"
 	"browser-coordinator/cdpproxy/multiplex"
-	"browser-coordinator/cdpproxy/partial"
-	"browser-coordinator/cdpproxy/private"
 	"browser-coordinator/coordinator/cdp"
 	"browser-coordinator/internal/cdptest"
 	"browser-coordinator/internal/must"
@@ -86,20 +84,9 @@ var ways = map[string]func(t *testing.T, chromium string) served{
 		return endpoint(t, endpoint(t, chromium).url)
 	},
 	"own": func(t *testing.T, chromium string) served {
-		_, url := own(t, chromium)
+		_, url := cdptest.ServeOwn(t, chromium)
 		return endpoint(t, url)
 	},
-}
-
-// own serves a part of a browser, as the user's own.
-func own(t *testing.T, chromium string) (*partial.Browser, string) {
-	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	part := must.Get(partial.New(t.Context(), whole(t, chromium), log))(t)
-	t.Cleanup(part.Close)
-	served := must.Get(private.Serve(part, log))(t)
-	t.Cleanup(served.Close)
-	return part, served.URL()
 }
 
 func whole(t *testing.T, chromium string) *multiplex.Server {
@@ -259,7 +246,7 @@ func TestLeave(t *testing.T) {
 
 // TestTakenBack: a tab that the user takes back during a capture of a client is as it was.
 func TestTakenBack(t *testing.T) {
-	part, url := own(t, cdptest.BrowserURL(t))
+	part, url := cdptest.ServeOwn(t, cdptest.BrowserURL(t))
 	user := open(t, served{url: cdptest.BrowserURL(t)}, content)
 	defer user.close()
 	before := user.Size(user.session)

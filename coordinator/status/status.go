@@ -214,11 +214,12 @@ func waiting(questions []vscodeipc.PendingQuestion, takenOver bool, clients []Cl
 			}
 		}
 	}
+	if !takenOver {
+		return all
+	}
 	for _, c := range clients {
 		for _, call := range c.Running {
-			if takenOver {
-				all = append(all, strings.TrimSpace(c.Name+" "+c.Version)+" waits until you give the browser back: "+call.Text)
-			}
+			all = append(all, strings.TrimSpace(c.Name+" "+c.Version)+" waits until you give the browser back: "+call.Text)
 		}
 	}
 	return all

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"browser-coordinator/cdpproxy/multiplex"
-	"browser-coordinator/cdpproxy/partial"
 	"browser-coordinator/cdpproxy/private"
 	"browser-coordinator/coordinator/launch"
 	"browser-coordinator/internal/cdptest"
@@ -396,29 +395,18 @@ func TestBackInHandedOverTab(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, "<!doctype html><title>"+r.URL.Path+"</title>")
 	})
-	log := slog.New(slog.DiscardHandler)
 	chrome := toolstest.Browser(t)
-	whole := must.Get(multiplex.Serve(cdptest.DialTransport(t, chrome.URL()), log))(t)
-	t.Cleanup(whole.Close)
-	part := must.Get(partial.New(t.Context(), whole, log))(t)
-	t.Cleanup(part.Close)
-	served := must.Get(private.Serve(part, log))(t)
-	t.Cleanup(served.Close)
+	part, own := cdptest.ServeOwn(t, chrome.URL())
 	user := cdptest.Dial(t, chrome.URL())
-	var tab struct {
-		ID string `json:"targetId"`
-	}
-	user.Call("", "Target.createTarget", `{"url":"about:blank"}`, &tab)
-	session := user.Attach(tab.ID)
+	session := user.Attach(cdptest.HandOverTab(t, user, part, "about:blank"))
 	user.Call(session, "Page.enable", "{}", nil)
 	for _, path := range []string{"/one", "/two"} {
 		user.Call(session, "Page.navigate", `{"url":"`+url+path+`"}`, nil)
 		user.Event(session, "Page.loadEventFired", "")
 	}
-	must.Await(t, "the tab is known", func() bool { return part.HandOver(tab.ID) == nil })
 	w := toolstest.OpenWindowAt(t, toolstest.Folder(t, "shop"), "")
 	must.Do(t, w.SetState(vscodeipc.State{Access: vscodeipc.Access{Mode: vscodeipc.AccessFull},
-		Browser: &vscodeipc.Browser{URL: served.URL(), Via: string(launch.Personal)}}))
+		Browser: &vscodeipc.Browser{URL: own, Via: string(launch.Personal)}}))
 	agent := w.Agent()
 	agent.Expect("browser_snapshot", nil, "URL: "+url+"/two")
 	agent.Refused("browser_navigate", args{"action": "forward"}, "there is no page to go forward to")

@@ -384,7 +384,7 @@ func (r *Reader) Whole(ctx context.Context) (text string) {
 	return text
 }
 
-// frameShare is the divisor of changesTimeout for each frame of a glimpse.
+// frameShare is the divisor of CompareTimeout for each frame.
 const frameShare = 2
 
 // glimpse returns the beginning of a document, or of its main part, with the frames in it.
