@@ -530,6 +530,17 @@ func (p *place) tellReplaced() string {
 	return what.text("", nil)
 }
 
+// tellLeft is what an agent is told that lists the tabs after its own has closed, and that works in the one that opened
+// it; empty: its tab is open. It is told once.
+func (p *place) tellLeft() (what told) {
+	p.places.mu.Lock()
+	defer p.places.mu.Unlock()
+	if p.pending == openerLeft {
+		what, p.pending = told{transitions[openerLeft].read, p.why}, nothing
+	}
+	return what
+}
+
 // reported drops what is pending: the answer to this call has it already.
 func (p *place) reported() {
 	p.places.mu.Lock()

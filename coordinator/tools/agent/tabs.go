@@ -49,7 +49,7 @@ func (t *Tabs) list(ctx context.Context) (err error) {
 }
 
 // Choose decides where the agent works, if it has never worked in this browser. The list shows it, so
-// the next call works there without a further word.
+// the next call works there without a further word. If its tab has closed, the answer says where it works now.
 func (t *Tabs) Choose(ctx context.Context) error {
 	place := t.call.place
 	if place.isNew() {
@@ -59,8 +59,13 @@ func (t *Tabs) Choose(ctx context.Context) error {
 		}
 		place.begin(front)
 	}
-	place.reported()
-	return t.list(ctx)
+	if err := t.list(ctx); err != nil {
+		return err
+	}
+	if what := place.tellLeft(); what.told != "" {
+		t.call.Agent.notify(what.text(t.Current, t.All))
+	}
+	return nil
 }
 
 // Owned reports whether the agent may close a tab: it ends only what it started.
