@@ -51,7 +51,9 @@ func TestAskInPage(t *testing.T) {
 	}
 	agent.Must("browser_navigate", open)
 	show.call(t, key, "access.change", vscodeipc.AccessChangeArg{TakenOver: new(true)})
-	show.await(t, func(w shownWindow) bool { return w.TakenOver && w.Mode == "full" })
+	show.await(t, func(w shownWindow) bool { // also that the last call has ended
+		return w.TakenOver && w.Mode == "full" && len(w.Clients) == 1 && len(w.Clients[0].Running) == 0
+	})
 	agent.Await("[the user has taken over]")
 	navigated := make(chan struct{})
 	go func() {
