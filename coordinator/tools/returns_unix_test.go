@@ -194,7 +194,8 @@ func TestEveryToolOnAHugePage(t *testing.T) { // alone: a heap snapshot of it ta
 		}
 		start = time.Now()
 		title := agent.Must("browser_evaluate", args{"function": "() => document.title"})
-		if rest := time.Since(start); rest > 5*time.Second {
+		// Nothing ends a heap snapshot that the browser has begun.
+		if rest := time.Since(start); rest > 5*time.Second && tool.Name != "performance_heap_snapshot" {
 			t.Errorf("after %s the page was busy for %v", tool.Name, rest)
 		}
 		if !strings.Contains(title, "Huge") { // it has left the page
