@@ -123,7 +123,21 @@ test("in a frame of another site the frame is the element, and the site gets no 
   const { id, evaluate, click } = await open(await serve(`<iframe id=shop src="${middle}" style="${style}"></iframe>`));
   const { picked } = await pointing(url, id, { processes: 3 });
   await evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-  await click(60, 70);
+  // The frames may be drawn between the move and the click, which then inspects nothing: a user clicks again.
+  let settled = false;
+  const settle = () => {
+    settled = true;
+  };
+  picked?.then(settle, settle);
+  await expect
+    .poll(
+      async () => {
+        if (!settled) await click(60, 70);
+        return settled;
+      },
+      { interval: 500 },
+    )
+    .toBe(true);
   expect(await picked).toMatchObject({ element: expect.stringContaining("iframe#shop"), node: { target: id } });
 });
 
